@@ -1,0 +1,47 @@
+"""What the command line and Python callers share."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from csd import rundir
+from csd.checkpoint import episodes
+from csd.config import Config, replace
+from csd.presets import preset as preset_config
+from csd.training import Trainer
+
+
+class Run(NamedTuple):
+    """A run on disk."""
+
+    dir: Path
+    config: Config
+    finished: bool
+
+
+def train(
+    env: str, *, method: str = "csd", preset: str = "fast", seed: int = 0,
+    run_dir: str | Path | None = None, workers: int = 0, quiet: bool = False, **options: Any,
+) -> Run:
+    """Train skills in `env`; `options` are fields of the configuration."""
+    config = replace(preset_config(env, method, preset, seed), **options)
+    return start(config, run_dir, workers, quiet)
+
+
+def start(
+    config: Config, run_dir: str | Path | None = None, workers: int = 0, quiet: bool = False
+) -> Run:
+    """Train a complete configuration in a new run directory."""
+    path = Path(run_dir) if run_dir is not None else rundir.default(config)
+    trainer = Trainer(config, path, workers, quiet)
+    rundir.create(path, config)
+    return Run(path, config, trainer.train())
+
+
+def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False) -> Run:
+    """Go on from the newest good checkpoint; a finished run is left as it is."""
+    path = Path(run_dir)
+    config = rundir.read_config(path)
+    done = episodes(path / rundir.CHECKPOINTS)
+    if done and done[-1] >= config.episodes:
+        return Run(path, config, True)
+    return Run(path, config, Trainer(config, path, workers, quiet).train())

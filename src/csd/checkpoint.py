@@ -1,0 +1,117 @@
+"""Checkpoints: safetensors beside JSON with a checksum, written atomically, never executed."""
+
+import hashlib
+import json
+import os
+import re
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from csd.errors import UserError
+
+KEEP = 2
+LIBRARIES = ("csd", "jax", "jaxlib", "optax", "numpy", "mujoco", "gymnasium", "gymnasium-robotics")
+
+
+def flatten(tree: Any) -> dict[str, np.ndarray]:
+    """The leaves of a pytree by their path."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return {_name(path): np.asarray(leaf) for path, leaf in leaves}
+
+
+def unflatten(template: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """A pytree shaped like `template` from arrays by path."""
+    leaves, treedef = jax.tree_util.tree_flatten_with_path(template)
+    restored = []
+    for path, leaf in leaves:
+        name = _name(path)
+        if name not in arrays:
+            raise UserError(f"the checkpoint has no {name!r}: it was written by another version")
+        array = arrays[name]
+        if array.shape != leaf.shape:
+            raise UserError(
+                f"the checkpoint's {name!r} has shape {array.shape}, the configuration {leaf.shape}"
+            )
+        restored.append(array.astype(leaf.dtype))
+    return jax.tree_util.tree_unflatten(treedef, restored)
+
+
+def _name(path: tuple[Any, ...]) -> str:
+    return jax.tree_util.keystr(path, simple=True, separator="/")
+
+
+def save(folder: Path, episode: int, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    """Write checkpoint `episode`; it exists only once its JSON does. The newest two are kept."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = safetensors.numpy.save({k: np.ascontiguousarray(v) for k, v in arrays.items()})
+    meta = {
+        "episode": episode,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "versions": {name: metadata.version(name) for name in LIBRARIES},
+        **meta,
+    }
+    write_atomically(folder / f"{episode:09d}.safetensors", content)
+    write_atomically(folder / f"{episode:09d}.json", json.dumps(meta, indent=1).encode())
+    for old in episodes(folder)[:-KEEP]:
+        (folder / f"{old:09d}.json").unlink(missing_ok=True)
+        (folder / f"{old:09d}.safetensors").unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write under a temporary name, flush to the disk, rename."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def episodes(folder: Path) -> list[int]:
+    """The checkpoints there are, oldest first."""
+    if not folder.is_dir():
+        return []
+    names = (re.fullmatch(r"(\d{9})\.json", entry.name) for entry in folder.iterdir())
+    return sorted(int(match[1]) for match in names if match)
+
+
+def load(folder: Path, episode: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """One checkpoint; a damaged one raises `UserError`."""
+    name = f"{episode:09d}"
+    try:
+        meta = json.loads((folder / f"{name}.json").read_text())
+        content = (folder / f"{name}.safetensors").read_bytes()
+        if hashlib.sha256(content).hexdigest() != meta["sha256"]:
+            raise UserError(f"checkpoint {name} is damaged: its checksum does not match")
+        return safetensors.numpy.load(content), meta
+    except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
+        raise UserError(f"checkpoint {name} cannot be read: {error}") from None
+
+
+def load_newest(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], list[str]] | None:
+    """The newest good checkpoint and what was wrong with newer ones; None if there is none at all."""
+    damaged: list[str] = []
+    for episode in reversed(episodes(folder)):
+        try:
+            arrays, meta = load(folder, episode)
+            return arrays, meta, damaged
+        except UserError as error:
+            damaged.append(str(error))
+    if damaged:
+        raise UserError(f"no usable checkpoint in {folder}: {'; '.join(damaged)}")
+    return None

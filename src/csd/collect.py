@@ -1,0 +1,92 @@
+"""Rolling out a policy in many environments at once."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jax import Array
+
+from csd.envs.vector import VectorEnv
+from csd.learner import Learner, Policy
+from csd.rl.replay import Replay
+
+
+class Rollout(NamedTuple):
+    """Episodes side by side, padded to the horizon with the last real state."""
+
+    obs: np.ndarray  # (episodes, horizon + 1, obs_dim)
+    action: np.ndarray  # (episodes, horizon, action_dim)
+    skill: np.ndarray  # (episodes, skill_dim)
+    length: np.ndarray  # (episodes,)
+    terminal: np.ndarray  # (episodes,)
+    diverged: int
+
+
+def episode_seeds(seed: int, episodes: np.ndarray) -> list[int]:
+    """The reset seed of each episode, a function of the run's seed and the episode's number."""
+    return [int(np.random.SeedSequence([seed, int(k)]).generate_state(1)[0]) for k in episodes]
+
+
+def collect(
+    envs: VectorEnv, learner: Learner, policy: Policy | None, seeds: list[int],
+    skills: np.ndarray, noise: tuple[np.ndarray, ...] | None,
+) -> Rollout:
+    """One episode per seed. Without a policy actions are random, without noise deterministic."""
+    config, horizon = learner.config.sac, envs.spec.horizon
+    count = len(seeds)
+    obs = np.zeros((count, horizon + 1, envs.spec.obs_dim), np.float32)
+    action = np.zeros((count, horizon, envs.spec.action_dim), np.float32)
+    active = np.ones(count, bool)
+    length = np.full(count, horizon, np.int32)
+    terminal = np.zeros(count, np.float32)
+    diverged = 0
+    obs[:, 0] = envs.reset(seeds)
+    for t in range(horizon):
+        if policy is None:
+            assert noise is not None
+            a = noise[1][:, t]
+        else:
+            a = act(learner, policy, obs[:, t], skills, None if noise is None else [n[:, t] for n in noise])
+        action[:, t] = a
+        next_obs, ended = envs.step(a, active)
+        broken = active & ~np.isfinite(next_obs).all(axis=1)
+        if broken.any():  # the simulator blew up: the episode ends before the bad state
+            diverged += int(broken.sum())
+            next_obs[broken] = obs[broken, t]
+            length[broken] = np.maximum(t, 1)
+            active &= ~broken
+        finished = active & ended
+        length[finished] = t + 1
+        terminal[finished] = 1.0
+        obs[:, t + 1] = np.where(active[:, None], next_obs, obs[:, t])
+        active &= ~finished
+        if not active.any():
+            obs[:, t + 1 :] = obs[:, t + 1 : t + 2]
+            break
+    if not config.bootstrap_time_limit:
+        terminal[:] = 1.0
+    return Rollout(obs, action, skills, length, terminal, diverged)
+
+
+def act(
+    learner: Learner, policy: Policy, obs: np.ndarray, skills: np.ndarray,
+    noise: list[np.ndarray] | None,
+) -> np.ndarray:
+    """Actions in [-1, 1]; without noise the policy's mean."""
+    config = learner.config.sac
+    mean, std = learner.policy(policy, obs, skills)
+    if noise is None:
+        return np.tanh(mean)
+    gaussian, uniform, chance = noise
+    if config.sample_actions:
+        action = np.tanh(mean + std * gaussian)
+    else:
+        action = np.clip(np.tanh(mean) + config.action_noise * gaussian, -1.0, 1.0)
+    return np.where(chance[:, None] < config.random_action_prob, uniform, action)
+
+
+def as_episodes(rollout: Rollout) -> Replay:
+    """The rollout in the replay's layout."""
+    added: Array = np.int32(len(rollout.length))  # type: ignore[assignment]
+    return Replay(
+        rollout.obs, rollout.action, rollout.skill, rollout.length, rollout.terminal, added
+    )  # type: ignore[arg-type]

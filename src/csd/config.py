@@ -1,0 +1,249 @@
+"""Frozen configurations, validated on construction; field docstrings are the `--help`."""
+
+import dataclasses
+import typing
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from csd.errors import UserError, nearest
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise UserError(message)
+
+
+@dataclass(frozen=True)
+class SACConfig:
+    """The policy learner: SAC in both published regimes."""
+
+    reward_scale: float = 500.0
+    """Coefficient of the intrinsic reward in the critic's target."""
+    discount: float = 0.98
+    """Discount factor gamma."""
+    critics: Literal[1, 2] = 1
+    """One critic, or the smaller of two."""
+    actor_hidden: tuple[int, ...] = (256, 256)
+    """Hidden widths of the actor."""
+    actor_projection: int = 256
+    """Width of a linear layer between the actor's trunk and its heads; 0 leaves it out."""
+    actor_activation: Literal["relu", "tanh"] = "relu"
+    """Activation of the actor's hidden layers."""
+    critic_hidden: tuple[int, ...] = (256, 256)
+    """Hidden widths of each critic."""
+    lr: float = 1e-3
+    """Adam's learning rate for actor, critic and temperature."""
+    alpha: float = 0.02
+    """Entropy temperature (its starting value when automatic)."""
+    alpha_auto: bool = False
+    """Adjust the temperature towards a target entropy of -|A|/2."""
+    entropy: Literal["soft", "offset", "none"] = "offset"
+    """soft: textbook SAC; offset: the published clipped batch-mean term; none: no entropy term."""
+    action_penalty: float = 1.0
+    """Weight of the mean squared action in the actor's loss."""
+    target_rate: float = 0.005
+    """Weight of the new parameters in the target average (the paper's 1 - tau)."""
+    target_period: int = 10
+    """Gradient steps between target updates."""
+    target_actor: bool = True
+    """Take the next action of the critic's target from an averaged copy of the actor."""
+    target_copy: bool = False
+    """Start the targets as copies of the online networks (published: independent)."""
+    bootstrap_time_limit: bool = True
+    """Bootstrap through the time limit; False treats it as a termination."""
+    action_noise: float = 0.2
+    """Standard deviation of the noise added to the mean action while collecting."""
+    random_action_prob: float = 0.3
+    """Probability of a uniformly random action at each step while collecting."""
+    sample_actions: bool = False
+    """Collect with actions sampled from the Gaussian policy instead of the mean."""
+
+    def __post_init__(self) -> None:
+        _require(0.0 <= self.discount < 1.0, f"discount must be in [0, 1), not {self.discount}")
+        _require(self.lr > 0.0, f"lr must be positive, not {self.lr}")
+        _require(self.target_period >= 1, f"target_period must be at least 1, not {self.target_period}")
+        _require(
+            0.0 <= self.random_action_prob <= 1.0,
+            f"random_action_prob must be in [0, 1], not {self.random_action_prob}",
+        )
+
+
+@dataclass(frozen=True)
+class DSDConfig:
+    """Distance-maximising skill discovery trained by dual gradient descent."""
+
+    phi_hidden: tuple[int, ...] = (128, 128)
+    """Hidden widths of phi."""
+    phi_lr: float = 1e-3
+    """Adam's learning rate for phi."""
+    lambda_init: float = 3000.0
+    """Starting value of the Lagrange multiplier."""
+    lambda_lr: float = 1e-3
+    """Adam's learning rate for log lambda."""
+    slack: float = 1e-6
+    """Epsilon: the upper clamp of the constraint's slack."""
+    constraint: Literal["squared", "norm"] = "squared"
+    """squared: mean squared latent displacement <= d^2 (published); norm: length <= d (paper)."""
+
+    def __post_init__(self) -> None:
+        _require(self.lambda_init > 0.0, f"lambda_init must be positive, not {self.lambda_init}")
+        _require(self.slack > 0.0, f"slack must be positive, not {self.slack}")
+
+
+@dataclass(frozen=True)
+class CSDConfig(DSDConfig):
+    """DSD with the learned controllability-aware distance."""
+
+    density_hidden: tuple[int, ...] = (128, 128)
+    """Hidden widths of the density model's mean and of its log standard deviation."""
+    density_lr: float = 1e-3
+    """Adam's learning rate for the density model."""
+    density_loss: Literal["published", "gaussian"] = "published"
+    """published: (e/sigma)^2 + sigma; gaussian: the negative log-likelihood."""
+
+
+ALGORITHMS: dict[str, type] = {"csd": CSDConfig, "lsd-dual": DSDConfig}
+
+
+@dataclass(frozen=True)
+class Config:
+    """One training run, complete: with the seed it determines every number of it."""
+
+    env: str
+    """Environment: a name of `csd list envs` or any Gymnasium id."""
+    method: str = "csd"
+    """Skill discovery method: a name of `csd list methods`."""
+    preset: str = "fast"
+    """Where the defaults come from: fast (minutes on a laptop) or paper (the published run)."""
+    seed: int = 0
+    """Seed of the whole run."""
+    episodes: int = 80_000
+    """Episodes to collect."""
+    warmup_episodes: int = 4_000
+    """Episodes of random actions at the start, on which only the distance is trained."""
+    num_envs: int = 2
+    """Environments stepped side by side: the episodes of one epoch."""
+    updates: int = 10
+    """Gradient steps of the policy per epoch."""
+    method_updates: int = 10
+    """Gradient steps of the method per epoch; if it differs from updates, they follow the policy's."""
+    method_first: bool = False
+    """In each iteration train the method before the policy, on one shared batch."""
+    batch_size: int = 256
+    """Transitions per gradient step."""
+    replay_episodes: int = 2_000
+    """Episodes kept in replay."""
+    replay_overwrite: Literal["random", "oldest"] = "random"
+    """Which episode a full replay gives up."""
+    skill_type: Literal["continuous", "discrete"] = "continuous"
+    """Gaussian vectors or one-hot codes."""
+    skill_dim: int = 2
+    """Dimensions of a continuous skill or number of discrete skills."""
+    skill_unit_length: bool = False
+    """Scale continuous skills to length one."""
+    normalizer: Literal["running", "preset", "none"] = "running"
+    """Observation statistics for policy and critic: of all data, of the warm-up only, or none."""
+    normalize_method: bool = False
+    """Show the method normalised states too (published manipulation code: raw)."""
+    focus: str = ""
+    """What the method sees of the state: a named group (`object`) or indices (`3,4,5`); all if empty."""
+    horizon: int = 0
+    """Steps per episode; 0 takes the environment's own limit."""
+    overlap: bool = False
+    """Collect the next epoch while learning from this one (the policy is one epoch older)."""
+    eval_every: int = 2_000
+    """Episodes between evaluations."""
+    eval_skills: int = 200
+    """Skills rolled out in each evaluation during training."""
+    log_every: int = 200
+    """Episodes between rows of metrics."""
+    checkpoint_every: int = 2_000
+    """Episodes between checkpoints."""
+    sac: SACConfig = field(default_factory=SACConfig)
+    algorithm: Any = field(default_factory=CSDConfig)
+
+    def __post_init__(self) -> None:
+        if self.method not in ALGORITHMS:
+            raise UserError(f"unknown method {self.method!r}: {nearest(self.method, ALGORITHMS)}")
+        for name in (
+            "episodes num_envs updates method_updates batch_size replay_episodes skill_dim "
+            "eval_every eval_skills log_every checkpoint_every"
+        ).split():
+            value = getattr(self, name)
+            _require(value >= 1, f"{name} must be at least 1, not {value}")
+        for name in ("warmup_episodes", "horizon", "seed"):
+            value = getattr(self, name)
+            _require(value >= 0, f"{name} must not be negative, not {value}")
+        _require(
+            self.num_envs <= self.replay_episodes,
+            f"num_envs ({self.num_envs}) must not exceed replay_episodes ({self.replay_episodes})",
+        )
+        _require(
+            self.skill_type != "discrete" or self.skill_dim >= 2,
+            "discrete skills need skill_dim of at least 2",
+        )
+        _require(
+            self.normalizer != "preset" or self.warmup_episodes > 0,
+            "normalizer 'preset' is measured in the warm-up: set warmup_episodes above 0",
+        )
+
+
+def to_dict(config: Config) -> dict[str, Any]:
+    """The configuration as JSON-ready values."""
+    return dataclasses.asdict(config)
+
+
+def from_dict(values: dict[str, Any]) -> Config:
+    """The inverse of `to_dict`; unknown or missing fields are the user's to mend."""
+    method = values.get("method", "csd")
+    if method not in ALGORITHMS:
+        raise UserError(f"unknown method {method!r}: {nearest(method, ALGORITHMS)}")
+    parts = {"sac": SACConfig, "algorithm": ALGORITHMS[method]}
+    values = {
+        key: _construct(parts[key], value) if key in parts else value
+        for key, value in values.items()
+    }
+    return _construct(Config, values)
+
+
+def replace(config: Config, **changes: Any) -> Config:
+    """`dataclasses.replace` by flat field names, wherever the field lives."""
+    names = {f.name for f in dataclasses.fields(Config)} - {"sac", "algorithm"}
+    top, sac, algorithm = {}, {}, {}
+    for key, value in changes.items():
+        for owner, known in (
+            (top, names),
+            (sac, {f.name for f in dataclasses.fields(SACConfig)}),
+            (algorithm, {f.name for f in dataclasses.fields(config.algorithm)}),
+        ):
+            if key in known:
+                owner[key] = value
+                break
+        else:
+            every = [*names, *_fields(SACConfig), *_fields(type(config.algorithm))]
+            raise UserError(f"unknown option {key!r}: {nearest(key, sorted(every))}")
+    return dataclasses.replace(
+        config,
+        **top,
+        sac=dataclasses.replace(config.sac, **sac),
+        algorithm=dataclasses.replace(config.algorithm, **algorithm),
+    )
+
+
+def _fields(cls: type) -> list[str]:
+    return [f.name for f in dataclasses.fields(cls)]
+
+
+def _construct(cls: type, values: Any) -> Any:
+    if not isinstance(values, dict):
+        raise UserError(f"{cls.__name__} must be an object of fields, not {values!r}")
+    known = _fields(cls)
+    for key in values:
+        if key not in known:
+            raise UserError(f"unknown option {key!r}: {nearest(key, known)}")
+    hints = typing.get_type_hints(cls)
+    fixed = {
+        key: tuple(value) if typing.get_origin(hints[key]) is tuple else value
+        for key, value in values.items()
+    }
+    return cls(**fixed)

@@ -1,0 +1,82 @@
+"""Any Gymnasium environment with Box (or Dict-with-`observation`) states and Box actions."""
+
+import importlib
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from csd.envs.base import EnvSpec
+from csd.envs.fetch import register_robotics
+from csd.errors import UserError, nearest
+
+
+def make_gym(env_id: str, **kwargs: Any) -> gymnasium.Env:
+    """`gymnasium.make` with a one-line error for what a user may get wrong."""
+    register_robotics()
+    if ":" in env_id:
+        module, env_id = env_id.split(":", 1)
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            raise UserError(f"cannot import {module!r} for environment {env_id!r}: {error}") from None
+    try:
+        return gymnasium.make(env_id, **kwargs)
+    except gymnasium.error.UnregisteredEnv:
+        known = sorted(gymnasium.registry)
+        raise UserError(f"unknown environment {env_id!r}: {nearest(env_id, known)}") from None
+    except (gymnasium.error.Error, ImportError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"environment {env_id!r} cannot be made: {reason}") from None
+
+
+def gym_spec(name: str, env: gymnasium.Env, horizon: int) -> EnvSpec:
+    """The layout of an environment nobody has described."""
+    space = env.observation_space
+    if isinstance(space, gymnasium.spaces.Dict):
+        if "observation" not in space.spaces:
+            raise UserError(f"{name}: a Dict observation needs a key 'observation'")
+        space = space["observation"]
+    if not isinstance(space, gymnasium.spaces.Box) or not np.issubdtype(space.dtype, np.floating):
+        raise UserError(f"{name}: observations must be a Box of floats, not {space}")
+    action = env.action_space
+    if not isinstance(action, gymnasium.spaces.Box) or not np.issubdtype(action.dtype, np.floating):
+        raise UserError(f"{name}: actions must be a Box of floats, not {action}")
+    if not np.all(np.isfinite(action.low)) or not np.all(np.isfinite(action.high)):
+        raise UserError(f"{name}: actions must be bounded, not {action}")
+    horizon = horizon or (env.spec.max_episode_steps if env.spec else 0) or 0
+    if horizon < 1:
+        raise UserError(f"{name} has no time limit of its own: set --horizon")
+    obs_dim = int(np.prod(space.shape))
+    names = tuple(f"obs_{index}" for index in range(obs_dim))
+    return EnvSpec(name, obs_dim, int(np.prod(action.shape)), horizon, names)
+
+
+class GymWorld:
+    """One Gymnasium environment; actions in [-1, 1] are mapped to its own range."""
+
+    def __init__(self, name: str, horizon: int = 0) -> None:
+        self._env = make_gym(name)
+        self.spec = gym_spec(name, self._env, horizon)
+        space = self._env.action_space
+        assert isinstance(space, gymnasium.spaces.Box)
+        self._shape, self._dtype = space.shape, space.dtype
+        self._low, self._span = space.low.ravel(), (space.high - space.low).ravel()
+
+    def reset(self, seed: int) -> np.ndarray:
+        """A fresh episode from `seed`."""
+        obs, _ = self._env.reset(seed=seed)
+        return self._flat(obs)
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, bool]:
+        """One step; the environment's own reward is not looked at."""
+        scaled = self._low + (np.clip(action, -1.0, 1.0) + 1.0) * 0.5 * self._span
+        obs, _, terminated, _, _ = self._env.step(scaled.reshape(self._shape).astype(self._dtype))
+        return self._flat(obs), bool(terminated)
+
+    def _flat(self, obs: Any) -> np.ndarray:
+        return np.ravel(obs["observation"] if isinstance(obs, dict) else obs)
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._env.close()

@@ -1,0 +1,1 @@
+"""Did it learn? Measures of skills and of runs."""

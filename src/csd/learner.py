@@ -1,0 +1,230 @@
+"""SAC and a method joined into one learner whose epoch is a single compiled call."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from csd.config import Config
+from csd.envs.base import EnvSpec
+from csd.errors import UserError, nearest
+from csd.methods import METHODS, MethodSpec
+from csd.rl import normalizer, replay, sac
+from csd.rl.normalizer import Normalizer
+from csd.rl.replay import Batch, Replay
+
+Info = dict[str, Array]
+Memory = tuple[Replay, Array]  # the replay and where its episodes end
+
+
+class LearnerState(NamedTuple):
+    """All that training changes, except the replay."""
+
+    sac: sac.SACState
+    method: Any
+    normalizer: Normalizer
+
+
+class Policy(NamedTuple):
+    """What is needed to act, and nothing more."""
+
+    actor: Any
+    normalizer: Normalizer
+
+
+def focus_indices(focus: str, env: EnvSpec) -> tuple[int, ...]:
+    """The state dimensions a method may see: all, a named group, or explicit indices."""
+    if not focus:
+        return tuple(range(env.obs_dim))
+    if focus in env.groups:
+        return env.groups[focus]
+    try:
+        indices = tuple(int(part) for part in focus.split(","))
+    except ValueError:
+        names = ", ".join(env.groups) or "none are named here"
+        hint = nearest(focus, env.groups) if env.groups else "give indices such as 0,1"
+        raise UserError(f"unknown focus {focus!r} (groups: {names}): {hint}") from None
+    if not all(0 <= index < env.obs_dim for index in indices):
+        raise UserError(f"focus {focus!r} must name dimensions from 0 to {env.obs_dim - 1}")
+    return indices
+
+
+class Learner:
+    """Pure functions of a configuration and an environment's layout, compiled on first use."""
+
+    def __init__(self, config: Config, env: EnvSpec) -> None:
+        self.config, self.env = config, env
+        self.focus = focus_indices(config.focus, env)
+        discrete = config.skill_type == "discrete"
+        spec = MethodSpec(len(self.focus), env.action_dim, config.skill_dim, discrete)
+        self.method = METHODS[config.method](config.algorithm, spec)
+        self.train = jax.jit(partial(self._epoch, warmup=False), donate_argnums=0)
+        self.warm = jax.jit(partial(self._epoch, warmup=True), donate_argnums=0)
+        self.store = jax.jit(self._store, donate_argnums=(0, 1))
+        self.draw_skills = jax.jit(self._draw_skills)
+        self.draw_noise = jax.jit(self._draw_noise)
+
+    # ---- construction
+
+    def init(self, key: Array) -> LearnerState:
+        """Fresh parameters and optimisers."""
+        sac_key, method_key = jax.random.split(key)
+        inputs = self.env.obs_dim + self.config.skill_dim
+        return LearnerState(
+            sac.init(sac_key, self.config.sac, inputs, self.env.action_dim),
+            self.method.init(method_key),
+            normalizer.init(self.env.obs_dim),
+        )
+
+    def init_replay(self) -> Replay:
+        """An empty replay of the configured capacity."""
+        config, env = self.config, self.env
+        return replay.init(
+            config.replay_episodes, env.horizon, env.obs_dim, env.action_dim, config.skill_dim
+        )
+
+    # ---- learning
+
+    def _store(
+        self, state: LearnerState, memory: Replay, episodes: Replay, key: Array, warmup: Array
+    ) -> tuple[LearnerState, Replay]:
+        """Put new episodes into the replay and the normaliser's statistics."""
+        overwrite = self.config.replay_overwrite == "random"
+        memory = replay.insert(memory, episodes, key, overwrite)
+        if self.config.normalizer != "none":
+            obs = episodes.obs[:, :-1].reshape(-1, self.env.obs_dim)
+            real = jnp.arange(self.env.horizon)[None] < episodes.length[:, None]
+            mask = real.reshape(-1).astype(jnp.float32)
+            if self.config.normalizer == "preset":
+                mask = mask * warmup
+            state = state._replace(normalizer=normalizer.update(state.normalizer, obs, mask))
+        return state, memory
+
+    def _epoch(
+        self, state: LearnerState, memory: Replay, key: Array, warmup: bool
+    ) -> tuple[LearnerState, Info]:
+        """All gradient steps of an epoch; metrics are averaged over them."""
+        config = self.config
+        if warmup:
+            stages = [(self._warmup_step, config.method_updates)]
+        elif config.updates == config.method_updates:
+            joint = self._shared_step if config.method_first else self._alternating_step
+            stages = [(joint, config.updates)]
+        else:
+            stages = [(self._policy_step, config.updates), (self._method_step, config.method_updates)]
+        source = (memory, replay.ends(memory))
+        info: Info = {}
+        for index, (step, count) in enumerate(stages):
+            keys = jax.random.split(jax.random.fold_in(key, index), count)
+            state, infos = jax.lax.scan(lambda s, k, f=step: f(s, source, k), state, keys)
+            info |= jax.tree.map(lambda x: jnp.mean(x, axis=0), infos)
+        return state, info
+
+    def _policy_step(self, state: LearnerState, memory: Memory, key: Array) -> Any:
+        batch_key, rest = jax.random.split(key)
+        return self._update_policy(state, self._batch(memory, batch_key), rest)
+
+    def _method_step(self, state: LearnerState, memory: Memory, key: Array) -> Any:
+        batch_key, rest = jax.random.split(key)
+        return self._update_method(state, self._batch(memory, batch_key), rest)
+
+    def _alternating_step(self, state: LearnerState, memory: Memory, key: Array) -> Any:
+        """Policy, then method, each on a batch of its own: the published manipulation order."""
+        policy_key, method_key = jax.random.split(key)
+        state, policy_info = self._policy_step(state, memory, policy_key)
+        state, method_info = self._method_step(state, memory, method_key)
+        return state, policy_info | method_info
+
+    def _shared_step(self, state: LearnerState, memory: Memory, key: Array) -> Any:
+        """Method, then policy, on one batch: the METRA order."""
+        batch_key, method_key, policy_key = jax.random.split(key, 3)
+        batch = self._batch(memory, batch_key)
+        state, method_info = self._update_method(state, batch, method_key)
+        state, policy_info = self._update_policy(state, batch, policy_key)
+        return state, policy_info | method_info
+
+    def _warmup_step(self, state: LearnerState, memory: Memory, key: Array) -> Any:
+        assert self.method.warmup is not None
+        batch = self._method_view(state, self._batch(memory, key))
+        method, info = self.method.warmup(state.method, batch, key)
+        return state._replace(method=method), info
+
+    def _update_policy(self, state: LearnerState, batch: Batch, key: Array) -> Any:
+        reward_key, sac_key = jax.random.split(key)
+        reward = self.method.reward(state.method, self._method_view(state, batch), reward_key)
+        reward = self.config.sac.reward_scale * jax.lax.stop_gradient(reward)
+        seen = batch._replace(
+            obs=self._normalize(state.normalizer, batch.obs),
+            next_obs=self._normalize(state.normalizer, batch.next_obs),
+        )
+        learned, info = sac.update(state.sac, self.config.sac, seen, reward, sac_key)
+        return state._replace(sac=learned), info
+
+    def _update_method(self, state: LearnerState, batch: Batch, key: Array) -> Any:
+        method, info = self.method.update(state.method, self._method_view(state, batch), key)
+        return state._replace(method=method), info
+
+    def _batch(self, memory: Memory, key: Array) -> Batch:
+        return replay.sample(*memory, key, self.config.batch_size)
+
+    def _method_view(self, state: LearnerState, batch: Batch) -> Batch:
+        obs, next_obs = batch.obs, batch.next_obs
+        if self.config.normalize_method:
+            obs = self._normalize(state.normalizer, obs, clip=np.inf)
+            next_obs = self._normalize(state.normalizer, next_obs, clip=np.inf)
+        if len(self.focus) < self.env.obs_dim:
+            index = jnp.asarray(self.focus)
+            obs, next_obs = obs[:, index], next_obs[:, index]
+        return batch._replace(obs=obs, next_obs=next_obs)
+
+    def _normalize(self, state: Normalizer, obs: Array, clip: float = normalizer.CLIP) -> Array:
+        if self.config.normalizer == "none":
+            return obs
+        return normalizer.apply(state, obs, clip)
+
+    # ---- acting
+
+    def policy(self, policy: Policy, obs: np.ndarray, skill: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Mean and standard deviation before squashing.
+
+        In NumPy: a compiled call would wait for the gradient steps that run beside it.
+        """
+        if self.config.normalizer != "none":
+            obs = normalizer.apply(policy.normalizer, obs, xp=np)
+        inputs = np.concatenate([obs, skill], axis=-1)
+        mean, log_std = sac.policy(policy.actor, self.config.sac, inputs, xp=np)
+        return mean, np.exp(log_std)
+
+    def snapshot(self, state: LearnerState) -> Policy:
+        """A copy of what acting needs, on the host."""
+        return jax.tree.map(np.asarray, Policy(state.sac.actor, state.normalizer))
+
+    def _draw_skills(self, key: Array, episodes: Array) -> Array:
+        """The skill of each episode, a function of the key and the episode's number."""
+        config = self.config
+
+        def one(episode: Array) -> Array:
+            k = jax.random.fold_in(key, episode)
+            if config.skill_type == "discrete":
+                return jax.nn.one_hot(jax.random.randint(k, (), 0, config.skill_dim), config.skill_dim)
+            z = jax.random.normal(k, (config.skill_dim,))
+            return z / jnp.linalg.norm(z) if config.skill_unit_length else z
+
+        return jax.vmap(one)(episodes)
+
+    def _draw_noise(self, key: Array, episodes: Array) -> tuple[Array, Array, Array]:
+        """Per step of each episode: Gaussian noise, a uniform action, a uniform number."""
+        shape = (self.env.horizon, self.env.action_dim)
+
+        def one(episode: Array) -> tuple[Array, Array, Array]:
+            a, b, c = jax.random.split(jax.random.fold_in(key, episode), 3)
+            return (
+                jax.random.normal(a, shape),
+                jax.random.uniform(b, shape, minval=-1.0, maxval=1.0),
+                jax.random.uniform(c, shape[:1]),
+            )
+
+        return jax.vmap(one)(episodes)

@@ -1,0 +1,71 @@
+"""Controllability-aware skill discovery: DSD with a distance learned from the agent's own skills."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+
+from csd import objectives
+from csd.config import CSDConfig
+from csd.methods.base import Distance, Info, Method, MethodSpec
+from csd.methods.dsd import dsd
+from csd.rl.networks import Params, mlp, mlp_init
+
+LOG_SIGMA_MIN = -13.8155  # sigma >= 1e-6
+LOG_SIGMA_MAX = 13.8155
+
+
+class DensityState(NamedTuple):
+    """The model q(s'|s) of the state change, with separate networks for mean and spread."""
+
+    mean: Params
+    log_sigma: Params
+    opt: Any
+
+
+def density(params: tuple[Params, Params], obs: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation of s' - s."""
+    mean, log_sigma = params
+    clipped = jnp.clip(mlp(log_sigma, obs), LOG_SIGMA_MIN, LOG_SIGMA_MAX)
+    return mlp(mean, obs), jnp.exp(clipped)
+
+
+def controllability(config: CSDConfig, spec: MethodSpec) -> Distance:
+    """The controllability-aware distance (equations 14 to 16) and the training of its density."""
+    optimizer = optax.adam(config.density_lr)
+
+    def init(key: Array) -> DensityState:
+        sizes = [spec.obs_dim, *config.density_hidden, spec.obs_dim]
+        mean, log_sigma = (mlp_init(k, sizes) for k in jax.random.split(key))
+        return DensityState(mean, log_sigma, optimizer.init((mean, log_sigma)))
+
+    def measure(state: DensityState, obs: Array, next_obs: Array) -> tuple[Array, Info]:
+        mean, sigma = density((state.mean, state.log_sigma), obs)
+        residual = next_obs - obs - mean
+        if config.constraint == "norm":
+            length = objectives.mahalanobis_distance(residual, sigma)
+        else:
+            length = objectives.controllability_distance(residual, sigma)
+        weights = objectives.controllability_weights(sigma)
+        return length, {"sigma": jnp.mean(sigma, axis=0), "weight": jnp.mean(weights, axis=0)}
+
+    def loss(params: tuple[Params, Params], obs: Array, next_obs: Array) -> Array:
+        mean, sigma = density(params, obs)
+        if config.density_loss == "published":
+            return jnp.mean(objectives.published_density_loss(next_obs - obs, mean, sigma))
+        return -jnp.mean(objectives.gaussian_log_density(next_obs - obs, mean, sigma))
+
+    def update(state: DensityState, obs: Array, next_obs: Array) -> tuple[DensityState, Info]:
+        params = (state.mean, state.log_sigma)
+        value, grad = jax.value_and_grad(loss)(params, obs, next_obs)
+        updates, opt = optimizer.update(grad, state.opt)
+        return DensityState(*optax.apply_updates(params, updates), opt), {"density_loss": value}
+
+    return Distance(init, measure, update)
+
+
+def csd(config: CSDConfig, spec: MethodSpec) -> Method:
+    """DSD with the controllability-aware distance."""
+    return dsd(config, spec, controllability(config, spec))

@@ -1,0 +1,42 @@
+"""One logger, two sinks: JSON lines always, TensorBoard beside them."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from csd.rundir import METRICS
+
+
+class MetricsLog:
+    """Appends rows; resuming cuts off what was written after the checkpoint."""
+
+    def __init__(self, run: Path, offset: int = 0, episode: int = 0) -> None:
+        self._file = open(run / METRICS, "ab")
+        os.truncate(run / METRICS, min(offset, (run / METRICS).stat().st_size))
+        self._file.seek(0, os.SEEK_END)
+        from tensorboardX import SummaryWriter
+
+        purge = episode + 1 if episode else None
+        self._board = SummaryWriter(str(run / "tensorboard"), purge_step=purge)
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Add one row; nested dictionaries become TensorBoard groups."""
+        self._file.write(json.dumps(row).encode() + b"\n")
+        self._file.flush()
+        for key, value in row.items():
+            scalars = value if isinstance(value, dict) else {"": value}
+            for name, scalar in scalars.items():
+                if isinstance(scalar, int | float):
+                    tag = f"{key}/{name}" if name else key
+                    self._board.add_scalar(tag, scalar, row["episodes"])
+
+    def offset(self) -> int:
+        """How many bytes of metrics there are; part of every checkpoint."""
+        os.fsync(self._file.fileno())
+        return self._file.tell()
+
+    def close(self) -> None:
+        """Flush and close both sinks."""
+        self._file.close()
+        self._board.close()

@@ -1,0 +1,69 @@
+"""The run directory: where a run lives, and everything a later command needs of it."""
+
+import json
+from pathlib import Path
+
+from csd.checkpoint import write_atomically
+from csd.config import Config, from_dict, to_dict
+from csd.errors import UserError
+
+CONFIG, METRICS, CHECKPOINTS, EVALUATION, PLOTS = (
+    "config.json", "metrics.jsonl", "checkpoints", "evaluation", "plots",
+)
+
+
+def default(config: Config) -> Path:
+    """The first free `runs/ENV-METHOD-seedN`, with a number behind it if it is taken."""
+    env = config.env.replace("/", "_").replace(":", "_")
+    base = Path("runs") / f"{env}-{config.method}-seed{config.seed}"
+    path, number = base, 2
+    while path.exists():
+        path, number = base.with_name(f"{base.name}-{number}"), number + 1
+    return path
+
+
+def create(path: Path, config: Config) -> None:
+    """Claim a new or empty directory for a run."""
+    if path.exists() and not path.is_dir():
+        raise UserError(f"{path} is a file; choose a folder for --run-dir")
+    if (path / CONFIG).exists():
+        raise UserError(
+            f"{path} already holds a run: go on with `csd train --resume {path}` "
+            "or choose another --run-dir"
+        )
+    if path.exists() and any(path.iterdir()):
+        raise UserError(f"{path} holds other files; choose a new or empty folder for --run-dir")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        content = json.dumps(to_dict(config), indent=1).encode()
+        write_atomically(path / CONFIG, content)
+    except OSError as error:
+        raise UserError(f"cannot write to {path}: {error.strerror}") from None
+
+
+def read_config(path: Path) -> Config:
+    """The configuration of an existing run."""
+    if not path.is_dir():
+        raise UserError(f"there is no run at {path}: give the folder that `csd train` printed")
+    try:
+        values = json.loads((path / CONFIG).read_text())
+    except FileNotFoundError:
+        raise UserError(f"{path} is not a run: it has no {CONFIG}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path / CONFIG} cannot be read: {error}") from None
+    return from_dict(values)
+
+
+def read_metrics(path: Path) -> list[dict]:
+    """The rows of metrics.jsonl; a last line cut short by a crash is left out."""
+    rows = []
+    try:
+        lines = (path / METRICS).read_text().splitlines()
+    except FileNotFoundError:
+        return []
+    for line in lines:
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            break
+    return rows

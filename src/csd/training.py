@@ -1,0 +1,310 @@
+"""The training loop: collect, store, update, log, evaluate, checkpoint, over and over."""
+
+import errno
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from csd import checkpoint, envs, rundir
+from csd.collect import Rollout, as_episodes, collect, episode_seeds
+from csd.config import Config
+from csd.envs.vector import VectorEnv
+from csd.errors import UserError
+from csd.evaluation.skills import Target, evaluation_skills, find_target, measure, roll_out
+from csd.learner import Learner, LearnerState, Policy
+from csd.metrics import MetricsLog
+from csd.progress import Progress
+from csd.rl.replay import Replay
+
+TIMING = ("seconds", "steps_per_second", "updates_per_second")
+"""Fields of a metrics row that are not determined by configuration and seed."""
+
+
+class Streams(NamedTuple):
+    """Independent keys of a run; each use folds in the episode's number, so none is carried along."""
+
+    init: jax.Array
+    skill: jax.Array
+    noise: jax.Array
+    store: jax.Array
+    update: jax.Array
+
+    @classmethod
+    def of(cls, seed: int) -> "Streams":
+        """The streams of a seed."""
+        return cls(*jax.random.split(jax.random.key(seed), 5))
+
+
+Draws = tuple[list[int], np.ndarray, tuple[np.ndarray, ...]]
+
+
+class Session(NamedTuple):
+    """Everything a checkpoint restores."""
+
+    state: LearnerState
+    memory: Replay
+    behaviour: Policy
+    """The policy that collects the next epoch."""
+
+
+class Trainer:
+    """One run in one directory."""
+
+    def __init__(self, config: Config, run: Path, workers: int = 0, quiet: bool = False) -> None:
+        self.config, self.run = config, run
+        self.spec = envs.spec(config.env, config.horizon)
+        self.learner = Learner(config, self.spec)
+        self.streams = Streams.of(config.seed)
+        self.envs: VectorEnv = envs.make(config.env, config.num_envs, config.horizon, workers)
+        self._eval_envs: VectorEnv | None = None
+        self._workers = workers
+        self._target: Target | None = None
+        self._diverged = 0
+        self._coverage: float | None = None
+        self._quiet = quiet
+        self._stop: int | None = None
+
+    # ---- the loop
+
+    def train(self) -> bool:
+        """Run to the end, or to the end of the epoch in which a signal asks to stop."""
+        episode, clock, session, offset = self._restore()
+        log = MetricsLog(self.run, offset, episode)
+        try:
+            with self._signals(), ThreadPoolExecutor(1) as pool, Progress(
+                self.config.episodes, episode, self._quiet
+            ) as progress:
+                self._loop(episode, clock, session, log, pool, progress)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise UserError(
+                f"the disk is full: free some space, then `csd train --resume {self.run}`"
+            ) from None
+        finally:
+            log.close()
+            self.envs.close()
+            if self._eval_envs is not None:
+                self._eval_envs.close()
+        return self._stop is None
+
+    def _loop(
+        self, episode: int, clock: "Clock", session: Session, log: MetricsLog,
+        pool: ThreadPoolExecutor, progress: Progress,
+    ) -> None:
+        config, learner = self.config, self.learner
+        state, memory, behaviour = session
+        pending: Future[Rollout] | None = None
+        if episode == 0:
+            log.write({"episodes": 0, **self._evaluate(learner.snapshot(state))})
+        while episode < config.episodes:
+            warm = episode < config.warmup_episodes
+            if pending is None:
+                pending = pool.submit(self._collect, episode, behaviour, self._draws(episode))
+            rollout = pending.result()
+            pending = None
+            self._diverged += rollout.diverged
+            key = jax.random.fold_in(self.streams.store, episode)
+            warmth = jnp.float32(warm)
+            state, memory = learner.store(state, memory, as_episodes(rollout), key, warmth)
+            following = episode + config.num_envs
+            if config.overlap:
+                behaviour = learner.snapshot(state)
+                if following < config.episodes:
+                    draws = self._draws(following)
+                    pending = pool.submit(self._collect, following, behaviour, draws)
+            state, info = self._update(state, memory, episode, warm)
+            episode = following
+            done = episode >= config.episodes
+            if not config.overlap:
+                behaviour = learner.snapshot(state)
+            updates = 0 if info is None else (config.method_updates if warm else config.updates)
+            clock.add(int(rollout.length.sum()), updates)
+            evaluate = done or self._due(episode, config.eval_every)
+            row: dict[str, Any] = {}
+            if evaluate or self._due(episode, config.log_every):
+                row = self._row(episode, info, clock)
+            if evaluate:
+                if pending is not None:
+                    pending.result()  # the simulators are for one at a time; its result is kept
+                row |= self._evaluate(learner.snapshot(state))
+            if row:
+                log.write(row)
+            stop = self._stop is not None
+            if done or stop or self._due(episode, config.checkpoint_every):
+                self._save(episode, clock, Session(state, memory, behaviour), log)
+            progress.update(episode, coverage=self._coverage, lam=row.get("lambda"))
+            if stop:
+                break
+        if pending is not None:
+            pending.result()
+
+    def _due(self, episode: int, every: int) -> bool:
+        """Whether a multiple of `every` lies in the epoch that has just ended."""
+        return episode // every > (episode - self.config.num_envs) // every
+
+    def _draws(self, episode: int) -> Draws:
+        """The chance of one epoch: reset seeds, skills and exploration noise."""
+        ids = np.arange(episode, episode + self.config.num_envs)
+        skills = np.asarray(self.learner.draw_skills(self.streams.skill, ids))
+        noise = self.learner.draw_noise(self.streams.noise, ids)
+        return episode_seeds(self.config.seed, ids), skills, tuple(np.asarray(x) for x in noise)
+
+    def _collect(self, episode: int, behaviour: Policy, draws: Draws) -> Rollout:
+        policy = None if episode < self.config.warmup_episodes else behaviour
+        return collect(self.envs, self.learner, policy, *draws)
+
+    def _update(
+        self, state: LearnerState, memory: Replay, episode: int, warm: bool
+    ) -> tuple[LearnerState, dict[str, Any] | None]:
+        key = jax.random.fold_in(self.streams.update, episode)
+        if warm and self.learner.method.warmup is None:
+            return state, None
+        step = self.learner.warm if warm else self.learner.train
+        state, info = step(state, memory, key)
+        values = {name: np.asarray(value) for name, value in info.items()}
+        for name, value in values.items():
+            if not np.isfinite(value).all():
+                raise UserError(
+                    f"{name} became {value.ravel()[0]} at episode {episode}: "
+                    f"the last good checkpoint in {self.run} is kept; "
+                    "start again with a smaller learning rate or reward scale"
+                )
+        return state, values
+
+    # ---- what a run leaves behind
+
+    def _row(self, episode: int, info: dict[str, Any] | None, clock: "Clock") -> dict[str, Any]:
+        """A row of metrics: plain numbers, and dictionaries by state dimension."""
+        names = [self.spec.names[index] for index in self.learner.focus]
+        row: dict[str, Any] = {"episodes": episode, **clock.row()}
+        for name, value in (info or {}).items():
+            if value.ndim == 0:
+                row[name] = float(value)
+            elif value.shape == (len(names),):
+                row[name] = dict(zip(names, value.tolist(), strict=True))
+        row["update_to_data"] = row["updates"] / max(row["env_steps"], 1)
+        row["diverged"] = self._diverged
+        return row
+
+    def _evaluate(self, policy: Policy) -> dict[str, Any]:
+        if self._eval_envs is None:
+            count = min(self.config.eval_skills, 64)
+            self._eval_envs = envs.make(self.config.env, count, self.config.horizon, self._workers)
+        skills = evaluation_skills(self.learner, self.config.eval_skills)
+        rollout = roll_out(self.learner, self._eval_envs, policy, skills)
+        if self._target is None:
+            reference = rollout
+            if not self.spec.target:
+                reference = roll_out(self.learner, self._eval_envs, None, skills)
+            self._target = find_target(self.spec, "", reference)
+        result = measure(rollout, self.spec, self._target)
+        self._coverage = result["coverage"]
+        return {"evaluation": result}
+
+    def _save(self, episode: int, clock: "Clock", session: Session, log: MetricsLog) -> None:
+        arrays = checkpoint.flatten(session)
+        stored = min(int(session.memory.added), self.config.replay_episodes)
+        for field in Replay._fields[:-1]:
+            arrays[f"memory/{field}"] = arrays[f"memory/{field}"][:stored]
+        meta = {
+            "metrics_bytes": log.offset(),
+            "env_steps": clock.env_steps,
+            "updates": clock.updates,
+            "seconds": clock.seconds(),
+            "diverged": self._diverged,
+        }
+        try:
+            checkpoint.save(self.run / rundir.CHECKPOINTS, episode, arrays, meta)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT) or self._stop is not None:
+                raise
+            print(
+                f"warning: no room for the checkpoint at episode {episode}; the one before is kept",
+                file=sys.stderr,
+            )
+
+    def _restore(self) -> tuple[int, "Clock", Session, int]:
+        """The newest good checkpoint, or a fresh start."""
+        state = self.learner.init(self.streams.init)
+        memory = self.learner.init_replay()
+        session = Session(state, memory, self.learner.snapshot(state))
+        found = checkpoint.load_newest(self.run / rundir.CHECKPOINTS)
+        if found is None:
+            return 0, Clock(), session, 0
+        arrays, meta, damaged = found
+        for message in damaged:
+            print(f"warning: {message}; using the one before", file=sys.stderr)
+        for field in Replay._fields[:-1]:
+            name = f"memory/{field}"
+            empty = np.zeros_like(getattr(memory, field))
+            empty[: len(arrays[name])] = arrays[name]
+            arrays[name] = empty
+        session = checkpoint.unflatten(session, arrays)
+        session = session._replace(
+            state=jax.tree.map(jnp.asarray, session.state),
+            memory=jax.tree.map(jnp.asarray, session.memory),
+        )
+        self._diverged = meta["diverged"]
+        clock = Clock(meta["seconds"], meta["env_steps"], meta["updates"])
+        return meta["episode"], clock, session, meta["metrics_bytes"]
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Turn the first Ctrl-C or SIGTERM into a request to stop after the epoch."""
+
+        def request(number: int, frame: Any) -> None:
+            if self._stop is not None:
+                raise KeyboardInterrupt
+            self._stop = number
+
+        try:
+            before = {s: signal.signal(s, request) for s in (signal.SIGINT, signal.SIGTERM)}
+        except ValueError:  # not in the main thread: leave signals to whoever is
+            before = {}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class Clock:
+    """Counts work and time, also across resumes."""
+
+    def __init__(self, seconds: float = 0.0, env_steps: int = 0, updates: int = 0) -> None:
+        self._start = time.monotonic() - seconds
+        self.env_steps, self.updates = env_steps, updates
+        self._last = (time.monotonic(), env_steps, updates)
+
+    def add(self, env_steps: int, updates: int) -> None:
+        """Count an epoch's work."""
+        self.env_steps += env_steps
+        self.updates += updates
+
+    def seconds(self) -> float:
+        """Time spent on the run so far."""
+        return time.monotonic() - self._start
+
+    def row(self) -> dict[str, Any]:
+        """Totals, and rates since the last row."""
+        now = time.monotonic()
+        then, steps, updates = self._last
+        self._last = (now, self.env_steps, self.updates)
+        span = max(now - then, 1e-9)
+        return {
+            "env_steps": self.env_steps,
+            "updates": self.updates,
+            "seconds": round(self.seconds(), 3),
+            "steps_per_second": round((self.env_steps - steps) / span, 1),
+            "updates_per_second": round((self.updates - updates) / span, 1),
+        }
