@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jax import Array
+from threadpoolctl import threadpool_limits
 
 from csd.envs.vector import VectorEnv
 from csd.learner import Learner, Policy
@@ -31,6 +32,15 @@ def collect(
     skills: np.ndarray, noise: tuple[np.ndarray, ...] | None,
 ) -> Rollout:
     """One episode per seed. Without a policy actions are random, without noise deterministic."""
+    # BLAS threads that spin between these small products would starve the simulators.
+    with threadpool_limits(1, "blas"):
+        return _collect(envs, learner, policy, seeds, skills, noise)
+
+
+def _collect(
+    envs: VectorEnv, learner: Learner, policy: Policy | None, seeds: list[int],
+    skills: np.ndarray, noise: tuple[np.ndarray, ...] | None,
+) -> Rollout:
     config, horizon = learner.config.sac, envs.spec.horizon
     count = len(seeds)
     obs = np.zeros((count, horizon + 1, envs.spec.obs_dim), np.float32)

@@ -3,7 +3,9 @@
 import dataclasses
 import typing
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import tyro
 
 from csd.errors import UserError, nearest
 
@@ -109,7 +111,7 @@ ALGORITHMS: dict[str, type] = {"csd": CSDConfig, "lsd-dual": DSDConfig}
 class Config:
     """One training run, complete: with the seed it determines every number of it."""
 
-    env: str
+    env: tyro.conf.Positional[str]
     """Environment: a name of `csd list envs` or any Gymnasium id."""
     method: str = "csd"
     """Skill discovery method: a name of `csd list methods`."""
@@ -159,8 +161,8 @@ class Config:
     """Episodes between rows of metrics."""
     checkpoint_every: int = 2_000
     """Episodes between checkpoints."""
-    sac: SACConfig = field(default_factory=SACConfig)
-    algorithm: Any = field(default_factory=CSDConfig)
+    sac: Annotated[SACConfig, tyro.conf.Suppress] = field(default_factory=SACConfig)
+    algorithm: Annotated[Any, tyro.conf.Suppress] = field(default_factory=CSDConfig)
 
     def __post_init__(self) -> None:
         if self.method not in ALGORITHMS:

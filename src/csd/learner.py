@@ -171,14 +171,16 @@ class Learner:
         return replay.sample(*memory, key, self.config.batch_size)
 
     def _method_view(self, state: LearnerState, batch: Batch) -> Batch:
-        obs, next_obs = batch.obs, batch.next_obs
+        obs = self.method_obs(state.normalizer, batch.obs)
+        return batch._replace(obs=obs, next_obs=self.method_obs(state.normalizer, batch.next_obs))
+
+    def method_obs(self, statistics: Normalizer, obs: Array) -> Array:
+        """States as the method sees them: raw or normalised, perhaps only some dimensions."""
         if self.config.normalize_method:
-            obs = self._normalize(state.normalizer, obs, clip=np.inf)
-            next_obs = self._normalize(state.normalizer, next_obs, clip=np.inf)
+            obs = self._normalize(statistics, obs, clip=np.inf)
         if len(self.focus) < self.env.obs_dim:
-            index = jnp.asarray(self.focus)
-            obs, next_obs = obs[:, index], next_obs[:, index]
-        return batch._replace(obs=obs, next_obs=next_obs)
+            obs = obs[:, jnp.asarray(self.focus)]
+        return obs
 
     def _normalize(self, state: Normalizer, obs: Array, clip: float = normalizer.CLIP) -> Array:
         if self.config.normalizer == "none":

@@ -1,0 +1,55 @@
+"""`csd list`: what there is, as data and as text."""
+
+from typing import Any
+
+from csd.envs.registry import ENVS
+from csd.presets import MEASURED, PRESETS, preset
+
+METHOD_SUMMARIES = {
+    "csd": "controllability-aware skill discovery: seeks what is hard to change",
+    "lsd-dual": "the same with the Euclidean distance (the paper's LSD+dual ablation)",
+}
+
+
+def sections() -> dict[str, list[dict[str, Any]]]:
+    """Every list by name."""
+    return {
+        "envs": [
+            *({"name": name, "about": about} for name, about in ENVS.items()),
+            {"name": "any Gymnasium id", "about": "Box (or Dict with `observation`) states, Box actions"},
+        ],
+        "methods": [{"name": k, "about": v} for k, v in METHOD_SUMMARIES.items()],
+        "presets": [_preset(env, name) for env in ENVS for name in PRESETS],
+    }
+
+
+def _preset(env: str, name: str) -> dict[str, Any]:
+    config = preset(env, "csd", name)
+    measured = MEASURED.get((env, name))
+    return {
+        "env": env,
+        "preset": name,
+        "episodes": config.episodes,
+        "skills": f"{config.skill_dim}-D {config.skill_type}",
+        "minutes": measured.minutes if measured else None,
+        "gigabytes": measured.gigabytes if measured else None,
+    }
+
+
+def text(chosen: dict[str, list[dict[str, Any]]]) -> str:
+    """Tables for a person."""
+    blocks = []
+    for title, rows in chosen.items():
+        columns = list(rows[0])
+        cells = [columns, *([_cell(row[c]) for c in columns] for row in rows)]
+        widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in cells]
+        blocks.append(title.upper() + "\n" + "\n".join(line.rstrip() for line in lines))
+    notes = "minutes and gigabytes: measured on two cores without a GPU, method csd"
+    return "\n\n".join(blocks) + (f"\n{notes}" if "presets" in chosen else "")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,253 @@
+"""The `csd` command: parse, call, print."""
+
+import contextlib
+import dataclasses
+import io
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import tyro
+
+from csd.errors import UserError, nearest
+
+T = TypeVar("T")
+HELP = """usage: csd COMMAND ...
+
+Unsupervised skill discovery: robots that teach themselves to move the world.
+
+  csd train ENV       learn skills (ENV: see `csd list envs`, or any Gymnasium id)
+  csd train --resume RUN
+                      go on with a run that was stopped or killed
+  csd evaluate RUN    did it learn? figures beside random and untrained behaviour
+  csd plot RUN        skill trajectories, learning curves, sigma by dimension
+  csd list [WHAT]     envs, methods, presets
+
+Start with `csd train Probe` (seconds) or `csd train FetchPush` (minutes).
+Every command explains itself with --help.
+"""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Where and how to run; none of it changes a result."""
+
+    run_dir: Path | None = None
+    """Folder of the run; a free one under runs/ if not given."""
+    workers: int = 0
+    """Threads that step environments; 0 for one per core."""
+    quiet: bool = False
+    """No progress on standard error."""
+    json: bool = False
+    """Print one JSON object and nothing else on standard output."""
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Go on from the newest good checkpoint of a run."""
+
+    resume: Path
+    """Folder of the run to go on with."""
+    run: RunOptions = field(default_factory=RunOptions)
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Roll out random skills and say what they do, beside random and untrained behaviour."""
+
+    run: tyro.conf.Positional[Path]
+    """Folder of the run."""
+    skills: int = 200
+    """Random skills to roll out (discrete skills: each four times)."""
+    dims: str = ""
+    """State dimensions to measure: a group, names or indices; default: what the environment names."""
+    workers: int = 0
+    """Threads that step environments; 0 for one per core."""
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Draw skill trajectories, learning curves and sigma by dimension into RUN/plots."""
+
+    run: tyro.conf.Positional[Path]
+    """Folder of the run."""
+    skills: int = 200
+    """Random skills to roll out if the run has not been evaluated."""
+    dims: str = ""
+    """State dimensions to draw: a group, names or indices."""
+
+
+@dataclass(frozen=True)
+class List:
+    """List what there is."""
+
+    what: tyro.conf.Positional[str] = "all"
+    """envs, methods, presets or all."""
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+
+def parse(cls: Callable[..., T], args: list[str], prog: str, default: T | None = None) -> T:
+    """tyro's parser with mistakes reduced to one line."""
+    captured = io.StringIO()
+    config = (tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes)
+    try:
+        with contextlib.redirect_stderr(captured):
+            return tyro.cli(cls, args=args, prog=prog, default=default, config=config)
+    except SystemExit as stop:
+        if stop.code in (0, None):
+            raise
+        raise UserError(one_line(captured.getvalue(), prog)) from None
+
+
+def one_line(text: str, prog: str) -> str:
+    """The message inside tyro's box, with its suggestion."""
+    lines = [re.sub(r"^[│╭╰─\s]+|[│╮╯─\s]+$", "", line) for line in text.splitlines()]
+    lines = [line for line in lines if line]
+    message = next((line for line in lines[1:] if not line.startswith("For full")), "bad arguments")
+    hint = ""
+    if any(line.startswith("Perhaps you meant") for line in lines):
+        index = next(i for i, line in enumerate(lines) if line.startswith("Perhaps you meant"))
+        flag = re.search(r"--[\w-]+", " ".join(lines[index + 1 : index + 3]))
+        hint = f"; did you mean {flag[0]}?" if flag else ""
+    return f"{message.rstrip('.')}{hint} (see `{prog} --help`)"
+
+
+def option(args: list[str], name: str, default: str) -> str:
+    """The value of `--name` before the full parse."""
+    for index, arg in enumerate(args):
+        if arg == f"--{name}" and index + 1 < len(args):
+            return args[index + 1]
+        if arg.startswith(f"--{name}="):
+            return arg.split("=", 1)[1]
+    return default
+
+
+def train(args: list[str]) -> int:
+    """Train or resume."""
+    if any(arg == "--resume" or arg.startswith("--resume=") for arg in args):
+        resumed = parse(Resume, args, "csd train")
+        from csd import api, rundir
+
+        config = rundir.read_config(resumed.resume)
+        tune_for(config)
+        run = api.resume(resumed.resume, resumed.run.workers, resumed.run.quiet)
+        return finish(run, resumed.run.json)
+    wants_help = not args or args[0] in ("-h", "--help")
+    if not wants_help and args[0].startswith("-"):
+        raise UserError("name the environment first: `csd train ENV ...` (see `csd list envs`)")
+    from csd.presets import preset
+
+    env = "FetchPush" if wants_help else args[0]
+    base = preset(env, option(args, "method", "csd"), option(args, "preset", "fast"))
+    kinds = [
+        ("config", type(base), field(default=base)),
+        ("sac", type(base.sac), field(default=base.sac)),
+        ("algorithm", type(base.algorithm), field(default=base.algorithm)),
+        ("run", RunOptions, field(default=RunOptions())),
+    ]
+    form: Any = dataclasses.make_dataclass("Train", kinds, frozen=True)
+    form.__doc__ = "Learn skills in an environment without any reward."
+    parsed = parse(form, args or ["--help"], "csd train")
+    config = dataclasses.replace(parsed.config, sac=parsed.sac, algorithm=parsed.algorithm)
+    tune_for(config)
+    from csd import api
+
+    run = api.start(config, parsed.run.run_dir, parsed.run.workers, parsed.run.quiet)
+    return finish(run, parsed.run.json)
+
+
+def tune_for(config: Any) -> None:
+    """Where simulators and learner share few cores, one learner thread wastes the least."""
+    if config.overlap and (os.cpu_count() or 1) <= 4:
+        os.environ.setdefault("NPROC", "1")
+
+
+def finish(run: Any, as_json: bool) -> int:
+    """Say what was done and what to do next."""
+    if as_json:
+        print(json.dumps({"run": str(run.dir), "finished": run.finished}))
+    elif run.finished:
+        print(f"finished: {run.dir}\nnext: csd evaluate {run.dir}; csd plot {run.dir}")
+    else:
+        print(f"stopped and saved: go on with `csd train --resume {run.dir}`")
+    return 0 if run.finished else 128 + signal.SIGINT
+
+
+def evaluate(args: list[str]) -> int:
+    """Measure a run."""
+    options = parse(Evaluate, args or ["--help"], "csd evaluate")
+    from csd.evaluation import report
+
+    result = report.evaluate(options.run, options.skills, options.dims, options.workers)
+    if options.json:
+        print(json.dumps(result))
+    else:
+        print(report.table(result) + "\n\n" + result["verdict"])
+    return 0
+
+
+def plot(args: list[str]) -> int:
+    """Draw a run."""
+    options = parse(Plot, args or ["--help"], "csd plot")
+    from csd.viz import plots
+
+    for file in plots.plot(options.run, options.skills, options.dims):
+        print(file)
+    return 0
+
+
+def listing(args: list[str]) -> int:
+    """List environments, methods and presets."""
+    options = parse(List, args, "csd list")
+    from csd import catalogue
+
+    sections = catalogue.sections()
+    if options.what != "all" and options.what not in sections:
+        raise UserError(f"nothing called {options.what!r} to list: {nearest(options.what, sections)}")
+    chosen = sections if options.what == "all" else {options.what: sections[options.what]}
+    if options.json:
+        print(json.dumps(chosen))
+    else:
+        print(catalogue.text(chosen))
+    return 0
+
+
+COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "train": train,
+    "evaluate": evaluate,
+    "plot": plot,
+    "list": listing,
+}
+
+
+def main() -> None:
+    """Entry point of the `csd` command."""
+    args = sys.argv[1:]
+    if not args or args[0] in ("-h", "--help", "help"):
+        print(HELP, end="")
+        sys.exit(0)
+    try:
+        if args[0] == "--version":
+            from importlib.metadata import version
+
+            print(version("csd"))
+            sys.exit(0)
+        if args[0] not in COMMANDS:
+            raise UserError(f"unknown command {args[0]!r}: {nearest(args[0], COMMANDS)}")
+        sys.exit(COMMANDS[args[0]](args[1:]))
+    except UserError as error:
+        print(f"csd: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)

@@ -1,0 +1,111 @@
+"""`csd evaluate`: did it learn? Trained skills beside random actions and an untrained policy."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+
+from csd import envs, rundir
+from csd.checkpoint import write_atomically
+from csd.collect import Rollout
+from csd.envs.base import EnvSpec
+from csd.evaluation.skills import evaluation_skills, find_target, measure, roll_out
+from csd.skills import Skills, load
+from csd.training import Streams
+
+ROWS = {
+    "coverage": "bins covered (xy)",
+    "coverage_xyz": "bins covered (xyz)",
+    "moved": "fraction of skills that move it",
+    "displacement": "mean displacement",
+    "direction": "direction follows skill (circular correlation)",
+    "explained": "displacement explained by skill",
+    "lifted": "fraction of skills that lift it",
+    "lift_max": "greatest lift",
+    "body_coverage": "bins covered by the body",
+    "body_displacement": "mean displacement of the body",
+}
+
+
+def evaluate(
+    run_dir: str | Path, skills: int = 200, dims: str = "", workers: int = 0
+) -> dict[str, Any]:
+    """Measure a run's skills; the result is also written to its `evaluation` folder."""
+    path = Path(run_dir)
+    trained = load(path)
+    learner, config = trained.learner, trained.config
+    codes = evaluation_skills(learner, skills)
+    pool = envs.make(config.env, min(len(codes), 64), config.horizon, workers)
+    try:
+        untrained = learner.snapshot(learner.init(Streams.of(config.seed).init))
+        rollouts = {
+            "skills": roll_out(learner, pool, trained.policy, codes),
+            "untrained": roll_out(
+                learner, pool, untrained._replace(normalizer=trained.policy.normalizer), codes
+            ),
+            "random": roll_out(learner, pool, None, codes),
+        }
+    finally:
+        pool.close()
+    target = find_target(trained.spec, dims, rollouts["random"])
+    result: dict[str, Any] = {
+        "run": str(path),
+        "env": config.env,
+        "method": config.method,
+        "seed": config.seed,
+        "episodes": trained.episode,
+        "rollouts": len(codes),
+        "target": target.name,
+        **{name: measure(rollout, trained.spec, target) for name, rollout in rollouts.items()},
+    }
+    result["verdict"] = verdict(result)
+    _write(path, result, rollouts["skills"], trained)
+    return result
+
+
+def verdict(result: dict[str, Any]) -> str:
+    """One sentence a newcomer understands."""
+    own, chance = result["skills"], result["random"]
+    target = "state" if "," in result["target"] else result["target"]
+    share, luck = own["moved"], chance["moved"]
+    steering = own.get("direction", own["explained"])
+    facts = (
+        f"{share:.0%} of the skills move the {target} (random actions: {luck:.0%}), "
+        f"covering {own['coverage']} bins (random: {chance['coverage']})"
+    )
+    if share >= 0.5 and own["coverage"] >= 1.5 * chance["coverage"]:
+        follow = "each skill has a direction of its own" if steering >= 0.6 else (
+            "but skills are not yet told apart by where they move it"
+        )
+        return f"It learned: {facts}, and {follow}."
+    if share > luck + 0.05 or own["coverage"] > 1.5 * chance["coverage"]:
+        return f"It is beginning to learn: {facts}; train longer."
+    return f"It has not learned to move the {target}: {facts}."
+
+
+def _write(path: Path, result: dict[str, Any], rollout: Rollout, trained: Skills) -> None:
+    folder = path / rundir.EVALUATION
+    folder.mkdir(exist_ok=True)
+    write_atomically(folder / "evaluation.json", json.dumps(result, indent=1).encode())
+    arrays = {"obs": rollout.obs, "skill": rollout.skill, "length": rollout.length}
+    arrays["episode"] = np.asarray([trained.episode])
+    write_atomically(folder / "trajectories.safetensors", safetensors.numpy.save(arrays))
+
+
+def read_trajectories(path: Path, spec: EnvSpec) -> dict[str, np.ndarray] | None:
+    """The trajectories of the last evaluation, if there was one."""
+    file = path / rundir.EVALUATION / "trajectories.safetensors"
+    return safetensors.numpy.load(file.read_bytes()) if file.exists() else None
+
+
+def table(result: dict[str, Any]) -> str:
+    """The figures side by side, as text."""
+    lines = [f"{result['target']:<48}{'skills':>10}{'untrained':>12}{'random':>10}"]
+    for key, label in ROWS.items():
+        if key in result["skills"]:
+            values = [result[who][key] for who in ("skills", "untrained", "random")]
+            shown = [f"{v:d}" if isinstance(v, int) else f"{v:.3f}" for v in values]
+            lines.append(f"{label:<48}{shown[0]:>10}{shown[1]:>12}{shown[2]:>10}")
+    return "\n".join(lines)

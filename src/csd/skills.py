@@ -1,0 +1,71 @@
+"""Trained skills, ready to act."""
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from csd import checkpoint, envs, rundir
+from csd.collect import act
+from csd.errors import UserError
+from csd.learner import Learner, LearnerState, Policy
+from csd.training import Streams
+
+
+class Skills:
+    """A frozen skill policy: `z = skills.sample(rng); action = skills.act(obs, z)`."""
+
+    def __init__(self, learner: Learner, state: LearnerState, episode: int) -> None:
+        self.learner, self.state, self.episode = learner, state, episode
+        self.config, self.spec = learner.config, learner.env
+        self.policy: Policy = learner.snapshot(state)
+
+    def sample(self, rng: np.random.Generator, count: int | None = None) -> np.ndarray:
+        """A random skill of the prior, or `count` of them."""
+        size, dim = count or 1, self.config.skill_dim
+        if self.config.skill_type == "discrete":
+            skills = np.eye(dim, dtype=np.float32)[rng.integers(dim, size=size)]
+        else:
+            skills = rng.standard_normal((size, dim)).astype(np.float32)
+            if self.config.skill_unit_length:
+                skills /= np.linalg.norm(skills, axis=-1, keepdims=True)
+        return skills if count is not None else skills[0]
+
+    def act(self, obs: Any, skill: Any) -> np.ndarray:
+        """The deterministic action in [-1, 1] for one observation or a batch of them."""
+        obs = np.asarray(obs["observation"] if isinstance(obs, dict) else obs, np.float32)
+        skill = np.asarray(skill, np.float32)
+        for name, array, dim in (("obs", obs, self.spec.obs_dim), ("skill", skill, self.config.skill_dim)):
+            if array.ndim not in (1, 2) or array.shape[-1] != dim:
+                raise UserError(
+                    f"{name} has shape {array.shape}; these skills take ({dim},) or (batch, {dim})"
+                )
+        single = obs.ndim == 1
+        obs, skill = np.atleast_2d(obs), np.atleast_2d(skill)
+        skill = np.broadcast_to(skill, (len(obs), skill.shape[-1]))
+        action = act(self.learner, self.policy, obs, skill, None)
+        return action[0] if single else action
+
+    def embed(self, obs: Any) -> np.ndarray:
+        """phi(obs) for methods that learn one, single or batched."""
+        if self.learner.method.embed is None:
+            raise UserError(f"method {self.config.method!r} has no embedding phi")
+        obs = np.asarray(obs, np.float32)
+        seen = self.learner.method_obs(self.state.normalizer, np.atleast_2d(obs))
+        phi = np.asarray(self.learner.method.embed(self.state.method, seen))
+        return phi[0] if obs.ndim == 1 else phi
+
+
+def load(run_dir: str | Path) -> Skills:
+    """The skills of a run directory, from its newest good checkpoint."""
+    path = Path(run_dir)
+    config = rundir.read_config(path)
+    found = checkpoint.load_newest(path / rundir.CHECKPOINTS)
+    if found is None:
+        raise UserError(f"{path} has no checkpoint yet: `csd train --resume {path}` makes one")
+    arrays, meta, _ = found
+    learner = Learner(config, envs.spec(config.env, config.horizon))
+    template = jax.eval_shape(lambda: learner.init(Streams.of(config.seed).init))
+    state = checkpoint.unflatten({"state": template}, arrays)["state"]
+    return Skills(learner, state, meta["episode"])

@@ -1,0 +1,174 @@
+"""`csd plot`: skill trajectories as the paper draws them, learning curves, sigma over training."""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from csd import envs, rundir
+from csd.config import Config
+from csd.envs.base import EnvSpec
+from csd.errors import UserError
+from csd.evaluation.report import read_trajectories
+
+LINE_WIDTH, ALPHA = 0.7, 0.8
+
+
+def skill_colors(skill: np.ndarray, discrete: bool) -> np.ndarray:
+    """The paper's colours: a skill's coordinates as colour channels, or one colour per discrete skill."""
+    if discrete:
+        count = skill.shape[1]
+        palette = plt.get_cmap("tab10" if count <= 10 else "tab20")
+        return palette(np.argmax(skill, axis=1) % 20)
+    channels = np.clip((2.0 * skill + 4.0) / 8.0, 0.0, 1.0)
+    if skill.shape[1] == 1:
+        rgb = np.concatenate([channels, 1.0 - channels, np.full_like(channels, 0.5)], axis=1)
+    elif skill.shape[1] == 2:
+        rgb = np.concatenate([channels, (2.0 - channels.sum(axis=1, keepdims=True)) / 2.0], axis=1)
+    else:
+        rgb = channels[:, :3]
+    return np.concatenate([rgb, np.full((len(rgb), 1), ALPHA)], axis=1)
+
+
+def trajectories(ax: Axes, path: np.ndarray, colors: np.ndarray, labels: tuple[str, str]) -> None:
+    """Lines of shape (episodes, time, 2), one colour per episode."""
+    for line, color in zip(path, colors, strict=True):
+        ax.plot(line[:, 0], line[:, 1], color=color, linewidth=LINE_WIDTH)
+    ax.set_xlabel(labels[0])
+    ax.set_ylabel(labels[1])
+    ax.set_aspect("equal", adjustable="datalim")
+
+
+def plot_skills(config: Config, spec: EnvSpec, data: dict[str, np.ndarray], target: tuple[int, ...]) -> Figure:
+    """Target and body side by side; a third panel shows height where there is one."""
+    colors = skill_colors(data["skill"], config.skill_type == "discrete")
+    panels = [(spec.target or "state", target[:2] if len(target) > 1 else (target[0], target[0]))]
+    if len(target) > 2:
+        panels.append((f"{spec.target} (side view)", (target[0], target[2])))
+    if spec.body:
+        panels.append((spec.body, spec.groups[spec.body][:2]))
+    figure, axes = plt.subplots(1, len(panels), figsize=(4.2 * len(panels), 4.0), squeeze=False)
+    for ax, (title, dims) in zip(axes[0], panels, strict=True):
+        labels = (spec.names[dims[0]], spec.names[dims[1]])
+        trajectories(ax, data["obs"][..., list(dims)], colors, labels)
+        ax.set_title(title)
+    figure.suptitle(
+        f"{config.env}, {config.method}, seed {config.seed}, "
+        f"{int(data['episode'][0]):,} episodes: {len(colors)} skills"
+    )
+    figure.tight_layout()
+    return figure
+
+
+CURVES = (
+    ("evaluation.coverage", "bins covered"),
+    ("evaluation.moved", "fraction of skills that move the target"),
+    ("evaluation.displacement", "mean displacement"),
+    ("lambda", "lambda"),
+    ("slack", "slack"),
+    ("violated", "fraction of pairs that break the constraint"),
+    ("reward", "mean reward in the critic's target"),
+    ("q", "Q"),
+    ("steps_per_second", "environment steps per second"),
+)
+
+
+def series(rows: list[dict[str, Any]], key: str) -> tuple[list[int], list[float]]:
+    """Episodes and values of one metric, nested names joined by a dot."""
+    x, y = [], []
+    for row in rows:
+        value: Any = row
+        for part in key.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if value is not None:
+            x.append(row["episodes"])
+            y.append(value)
+    return x, y
+
+
+def plot_curves(rows: list[dict[str, Any]], title: str) -> Figure:
+    """What the run logged, over episodes."""
+    found = [(label, *series(rows, key)) for key, label in CURVES]
+    found = [(label, x, y) for label, x, y in found if x]
+    columns = 3
+    lines = -(-len(found) // columns)
+    figure, axes = plt.subplots(lines, columns, figsize=(4.2 * columns, 2.8 * lines), squeeze=False)
+    for ax in axes.ravel()[len(found) :]:
+        ax.axis("off")
+    for ax, (label, x, y) in zip(axes.ravel(), found, strict=False):
+        ax.plot(x, y)
+        ax.set_title(label, fontsize=9)
+        if label == "lambda":
+            ax.set_yscale("log")
+    for ax in axes[-1]:
+        ax.set_xlabel("episodes")
+    figure.suptitle(title)
+    figure.tight_layout()
+    return figure
+
+
+def plot_sigma(rows: list[dict[str, Any]], title: str) -> Figure | None:
+    """Sigma and the resulting weight of every state dimension over training."""
+    rows = [row for row in rows if isinstance(row.get("sigma"), dict)]
+    if not rows:
+        return None
+    names = list(rows[-1]["sigma"])
+    figure, axes = plt.subplots(1, 2, figsize=(12, 5), sharex=True)
+    palette = plt.get_cmap("turbo")(np.linspace(0, 1, len(names)))
+    for ax, key, label in ((axes[0], "sigma", "sigma"), (axes[1], "weight", "weight in the distance")):
+        for color, name in zip(palette, names, strict=True):
+            x, y = series(rows, f"{key}.{name}")
+            ax.plot(x, y, color=color, label=name, linewidth=1.0)
+        ax.set_yscale("log")
+        ax.set_title(label)
+        ax.set_xlabel("episodes")
+    axes[1].legend(fontsize=6, ncol=2, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    figure.suptitle(title)
+    figure.tight_layout()
+    return figure
+
+
+def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
+    """Draw everything a run has to show into its `plots` folder."""
+    from csd.evaluation.report import evaluate
+    from csd.evaluation.skills import find_target
+
+    path = Path(run_dir)
+    config = rundir.read_config(path)
+    spec = envs.spec(config.env, config.horizon)
+    rows = rundir.read_metrics(path)
+    folder = path / rundir.PLOTS
+    folder.mkdir(exist_ok=True)
+    title = f"{config.env}, {config.method}, seed {config.seed}"
+    figures: dict[str, Figure | None] = {}
+    data = read_trajectories(path, spec)
+    if data is None:
+        try:
+            evaluate(path, skills, dims)
+            data = read_trajectories(path, spec)
+        except UserError:
+            if not rows:
+                raise
+    if data is not None:
+        from csd.collect import Rollout
+
+        reference = Rollout(data["obs"], data["obs"], data["skill"], data["length"], data["length"], 0)
+        target = find_target(spec, dims, reference)
+        figures["skills"] = plot_skills(config, spec, data, target.dims)
+    if rows:
+        figures["curves"] = plot_curves(rows, title)
+        figures["sigma"] = plot_sigma(rows, title)
+    written = []
+    for name, figure in figures.items():
+        if figure is not None:
+            file = folder / f"{name}.png"
+            figure.savefig(file, dpi=150)
+            plt.close(figure)
+            written.append(file)
+    return written
