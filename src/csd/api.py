@@ -19,8 +19,15 @@ class Run(NamedTuple):
 
 
 def train(
-    env: str, *, method: str = "csd", preset: str = "fast", seed: int = 0,
-    run_dir: str | Path | None = None, workers: int = 0, quiet: bool = False, **options: Any,
+    env: str,
+    *,
+    method: str = "csd",
+    preset: str = "fast",
+    seed: int = 0,
+    run_dir: str | Path | None = None,
+    workers: int = 0,
+    quiet: bool = False,
+    **options: Any,
 ) -> Run:
     """Train skills in `env`; `options` are fields of the configuration."""
     config = replace(preset_config(env, method, preset, seed), **options)

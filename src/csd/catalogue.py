@@ -16,7 +16,10 @@ def sections() -> dict[str, list[dict[str, Any]]]:
     return {
         "envs": [
             *({"name": name, "about": about} for name, about in ENVS.items()),
-            {"name": "any Gymnasium id", "about": "Box (or Dict with `observation`) states, Box actions"},
+            {
+                "name": "any Gymnasium id",
+                "about": "Box (or Dict with `observation`) states, Box actions",
+            },
         ],
         "methods": [{"name": k, "about": v} for k, v in METHOD_SUMMARIES.items()],
         "presets": [_preset(env, name) for env in ENVS for name in PRESETS],

@@ -104,7 +104,7 @@ def load(folder: Path, episode: int) -> tuple[dict[str, np.ndarray], dict[str, A
 
 
 def load_newest(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], list[str]] | None:
-    """The newest good checkpoint and what was wrong with newer ones; None if there is none at all."""
+    """The newest good checkpoint and what was wrong with newer ones; None if there is none."""
     damaged: list[str] = []
     for episode in reversed(episodes(folder)):
         try:

@@ -66,7 +66,7 @@ class Evaluate:
     skills: int = 200
     """Random skills to roll out (discrete skills: each four times)."""
     dims: str = ""
-    """State dimensions to measure: a group, names or indices; default: what the environment names."""
+    """State dimensions to measure: a group, names or indices; default: the environment's target."""
     workers: int = 0
     """Threads that step environments; 0 for one per core."""
     json: bool = False
@@ -95,13 +95,13 @@ class List:
     """Print one JSON object and nothing else."""
 
 
-def parse(cls: Callable[..., T], args: list[str], prog: str, default: T | None = None) -> T:
+def parse(cls: Callable[..., T], args: list[str], prog: str) -> T:
     """tyro's parser with mistakes reduced to one line."""
     captured = io.StringIO()
     config = (tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes)
     try:
         with contextlib.redirect_stderr(captured):
-            return tyro.cli(cls, args=args, prog=prog, default=default, config=config)
+            return tyro.cli(cls, args=args, prog=prog, config=config)
     except SystemExit as stop:
         if stop.code in (0, None):
             raise
@@ -212,7 +212,9 @@ def listing(args: list[str]) -> int:
 
     sections = catalogue.sections()
     if options.what != "all" and options.what not in sections:
-        raise UserError(f"nothing called {options.what!r} to list: {nearest(options.what, sections)}")
+        raise UserError(
+            f"nothing called {options.what!r} to list: {nearest(options.what, sections)}"
+        )
     chosen = sections if options.what == "all" else {options.what: sections[options.what]}
     if options.json:
         print(json.dumps(chosen))

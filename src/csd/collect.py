@@ -1,9 +1,8 @@
 """Rolling out a policy in many environments at once."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from jax import Array
 from threadpoolctl import threadpool_limits
 
 from csd.envs.vector import VectorEnv
@@ -28,8 +27,12 @@ def episode_seeds(seed: int, episodes: np.ndarray) -> list[int]:
 
 
 def collect(
-    envs: VectorEnv, learner: Learner, policy: Policy | None, seeds: list[int],
-    skills: np.ndarray, noise: tuple[np.ndarray, ...] | None,
+    envs: VectorEnv,
+    learner: Learner,
+    policy: Policy | None,
+    seeds: list[int],
+    skills: np.ndarray,
+    noise: tuple[np.ndarray, ...] | None,
 ) -> Rollout:
     """One episode per seed. Without a policy actions are random, without noise deterministic."""
     # BLAS threads that spin between these small products would starve the simulators.
@@ -38,8 +41,12 @@ def collect(
 
 
 def _collect(
-    envs: VectorEnv, learner: Learner, policy: Policy | None, seeds: list[int],
-    skills: np.ndarray, noise: tuple[np.ndarray, ...] | None,
+    envs: VectorEnv,
+    learner: Learner,
+    policy: Policy | None,
+    seeds: list[int],
+    skills: np.ndarray,
+    noise: tuple[np.ndarray, ...] | None,
 ) -> Rollout:
     config, horizon = learner.config.sac, envs.spec.horizon
     count = len(seeds)
@@ -55,7 +62,13 @@ def _collect(
             assert noise is not None
             a = noise[1][:, t]
         else:
-            a = act(learner, policy, obs[:, t], skills, None if noise is None else [n[:, t] for n in noise])
+            a = act(
+                learner,
+                policy,
+                obs[:, t],
+                skills,
+                None if noise is None else [n[:, t] for n in noise],
+            )
         action[:, t] = a
         next_obs, ended = envs.step(a, active)
         broken = active & ~np.isfinite(next_obs).all(axis=1)
@@ -78,7 +91,10 @@ def _collect(
 
 
 def act(
-    learner: Learner, policy: Policy, obs: np.ndarray, skills: np.ndarray,
+    learner: Learner,
+    policy: Policy,
+    obs: np.ndarray,
+    skills: np.ndarray,
     noise: list[np.ndarray] | None,
 ) -> np.ndarray:
     """Actions in [-1, 1]; without noise the policy's mean."""
@@ -96,7 +112,5 @@ def act(
 
 def as_episodes(rollout: Rollout) -> Replay:
     """The rollout in the replay's layout."""
-    added: Array = np.int32(len(rollout.length))  # type: ignore[assignment]
-    return Replay(
-        rollout.obs, rollout.action, rollout.skill, rollout.length, rollout.terminal, added
-    )  # type: ignore[arg-type]
+    arrays: list[Any] = [*rollout[:-1], np.int32(len(rollout.length))]
+    return Replay(*arrays)

@@ -63,7 +63,9 @@ class SACConfig:
     def __post_init__(self) -> None:
         _require(0.0 <= self.discount < 1.0, f"discount must be in [0, 1), not {self.discount}")
         _require(self.lr > 0.0, f"lr must be positive, not {self.lr}")
-        _require(self.target_period >= 1, f"target_period must be at least 1, not {self.target_period}")
+        _require(
+            self.target_period >= 1, f"target_period must be at least 1, not {self.target_period}"
+        )
         _require(
             0.0 <= self.random_action_prob <= 1.0,
             f"random_action_prob must be in [0, 1], not {self.random_action_prob}",
@@ -102,6 +104,8 @@ class CSDConfig(DSDConfig):
     """Adam's learning rate for the density model."""
     density_loss: Literal["published", "gaussian"] = "published"
     """published: (e/sigma)^2 + sigma; gaussian: the negative log-likelihood."""
+    density_noise: float = 0.0
+    """Noise added to the state changes the density is fitted to: a soft floor for sigma."""
 
 
 ALGORITHMS: dict[str, type] = {"csd": CSDConfig, "lsd-dual": DSDConfig}
@@ -128,7 +132,7 @@ class Config:
     updates: int = 10
     """Gradient steps of the policy per epoch."""
     method_updates: int = 10
-    """Gradient steps of the method per epoch; if it differs from updates, they follow the policy's."""
+    """Gradient steps of the method per epoch; if not equal to updates, they come after them."""
     method_first: bool = False
     """In each iteration train the method before the policy, on one shared batch."""
     batch_size: int = 256
@@ -145,10 +149,10 @@ class Config:
     """Scale continuous skills to length one."""
     normalizer: Literal["running", "preset", "none"] = "running"
     """Observation statistics for policy and critic: of all data, of the warm-up only, or none."""
-    normalize_method: bool = False
-    """Show the method normalised states too (published manipulation code: raw)."""
+    method_states: Literal["raw", "normalized", "whitened"] = "raw"
+    """What the method sees: raw, normalised, or in units of one random step (of the warm-up)."""
     focus: str = ""
-    """What the method sees of the state: a named group (`object`) or indices (`3,4,5`); all if empty."""
+    """What the method sees of the state: a group (`object`) or indices (`3,4,5`); empty: all."""
     horizon: int = 0
     """Steps per episode; 0 takes the environment's own limit."""
     overlap: bool = False
@@ -185,8 +189,14 @@ class Config:
             "discrete skills need skill_dim of at least 2",
         )
         _require(
-            self.normalizer != "preset" or self.warmup_episodes > 0,
-            "normalizer 'preset' is measured in the warm-up: set warmup_episodes above 0",
+            self.warmup_episodes > 0
+            or (self.normalizer != "preset" and self.method_states != "whitened"),
+            "normalizer 'preset' and method_states 'whitened' are measured in the warm-up: "
+            "set warmup_episodes above 0",
+        )
+        _require(
+            self.method_states != "normalized" or self.normalizer != "none",
+            "method_states 'normalized' needs a normalizer other than 'none'",
         )
 
 

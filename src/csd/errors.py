@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 
 class UserError(Exception):
-    """Something is wrong with the request or with a file, and the message says what would be right."""
+    """Something is wrong with a request or a file, and the message says what would be right."""
 
 
 def nearest(word: str, options: Iterable[str]) -> str:

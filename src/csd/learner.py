@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from csd.compilation import enable_cache
 from csd.config import Config
 from csd.envs.base import EnvSpec
 from csd.errors import UserError, nearest
@@ -26,6 +27,7 @@ class LearnerState(NamedTuple):
     sac: sac.SACState
     method: Any
     normalizer: Normalizer
+    whitening: Normalizer
 
 
 class Policy(NamedTuple):
@@ -56,6 +58,7 @@ class Learner:
     """Pure functions of a configuration and an environment's layout, compiled on first use."""
 
     def __init__(self, config: Config, env: EnvSpec) -> None:
+        enable_cache()
         self.config, self.env = config, env
         self.focus = focus_indices(config.focus, env)
         discrete = config.skill_type == "discrete"
@@ -77,6 +80,7 @@ class Learner:
             sac.init(sac_key, self.config.sac, inputs, self.env.action_dim),
             self.method.init(method_key),
             normalizer.init(self.env.obs_dim),
+            normalizer.init(self.env.obs_dim),
         )
 
     def init_replay(self) -> Replay:
@@ -94,13 +98,15 @@ class Learner:
         """Put new episodes into the replay and the normaliser's statistics."""
         overwrite = self.config.replay_overwrite == "random"
         memory = replay.insert(memory, episodes, key, overwrite)
-        if self.config.normalizer != "none":
-            obs = episodes.obs[:, :-1].reshape(-1, self.env.obs_dim)
-            real = jnp.arange(self.env.horizon)[None] < episodes.length[:, None]
-            mask = real.reshape(-1).astype(jnp.float32)
-            if self.config.normalizer == "preset":
-                mask = mask * warmup
-            state = state._replace(normalizer=normalizer.update(state.normalizer, obs, mask))
+        obs = episodes.obs[:, :-1].reshape(-1, self.env.obs_dim)
+        change = episodes.obs[:, 1:].reshape(obs.shape) - obs
+        real = jnp.arange(self.env.horizon)[None] < episodes.length[:, None]
+        mask = real.reshape(-1).astype(jnp.float32)
+        seen = mask * warmup if self.config.normalizer == "preset" else mask
+        state = state._replace(
+            normalizer=normalizer.update(state.normalizer, obs, seen),
+            whitening=normalizer.update(state.whitening, obs, mask * warmup, change),
+        )
         return state, memory
 
     def _epoch(
@@ -114,7 +120,10 @@ class Learner:
             joint = self._shared_step if config.method_first else self._alternating_step
             stages = [(joint, config.updates)]
         else:
-            stages = [(self._policy_step, config.updates), (self._method_step, config.method_updates)]
+            stages = [
+                (self._policy_step, config.updates),
+                (self._method_step, config.method_updates),
+            ]
         source = (memory, replay.ends(memory))
         info: Info = {}
         for index, (step, count) in enumerate(stages):
@@ -171,13 +180,15 @@ class Learner:
         return replay.sample(*memory, key, self.config.batch_size)
 
     def _method_view(self, state: LearnerState, batch: Batch) -> Batch:
-        obs = self.method_obs(state.normalizer, batch.obs)
-        return batch._replace(obs=obs, next_obs=self.method_obs(state.normalizer, batch.next_obs))
+        obs = self.method_obs(state, batch.obs)
+        return batch._replace(obs=obs, next_obs=self.method_obs(state, batch.next_obs))
 
-    def method_obs(self, statistics: Normalizer, obs: Array) -> Array:
-        """States as the method sees them: raw or normalised, perhaps only some dimensions."""
-        if self.config.normalize_method:
-            obs = self._normalize(statistics, obs, clip=np.inf)
+    def method_obs(self, state: LearnerState, obs: Array) -> Array:
+        """States as the method sees them: raw or rescaled, perhaps only some dimensions."""
+        if self.config.method_states == "normalized":
+            obs = self._normalize(state.normalizer, obs, clip=np.inf)
+        elif self.config.method_states == "whitened":
+            obs = normalizer.whiten(state.whitening, obs)
         if len(self.focus) < self.env.obs_dim:
             obs = obs[:, jnp.asarray(self.focus)]
         return obs
@@ -211,7 +222,9 @@ class Learner:
         def one(episode: Array) -> Array:
             k = jax.random.fold_in(key, episode)
             if config.skill_type == "discrete":
-                return jax.nn.one_hot(jax.random.randint(k, (), 0, config.skill_dim), config.skill_dim)
+                return jax.nn.one_hot(
+                    jax.random.randint(k, (), 0, config.skill_dim), config.skill_dim
+                )
             z = jax.random.normal(k, (config.skill_dim,))
             return z / jnp.linalg.norm(z) if config.skill_unit_length else z
 

@@ -5,7 +5,7 @@ from jax import Array
 
 
 def dsd_reward(phi: Array, next_phi: Array, skill: Array) -> Array:
-    """Equation 11: the latent displacement along the skill, (phi(s') - phi(s))^T z, shape (batch,)."""
+    """Equation 11: the latent displacement along the skill, (phi(s') - phi(s))^T z, (batch,)."""
     return jnp.sum((next_phi - phi) * skill, axis=-1)
 
 
@@ -48,7 +48,7 @@ def controllability_weights(sigma: Array) -> Array:
 
 
 def controllability_distance(residual: Array, sigma: Array) -> Array:
-    """The distance of equation 15 as trained: root mean square residual under normalised weights."""
+    """Equation 15 as it is trained: root mean square residual under normalised weights."""
     return jnp.sqrt(jnp.mean(controllability_weights(sigma) * residual**2, axis=-1))
 
 
@@ -72,7 +72,7 @@ def published_density_loss(x: Array, mean: Array, sigma: Array) -> Array:
 
 
 def zero_centred(one_hot: Array) -> Array:
-    """One-hot skills with 1 at the chosen entry and -1/(K-1) elsewhere, so that they sum to zero."""
+    """One-hot skills with 1 at the chosen entry and -1/(K-1) elsewhere: they sum to zero."""
     count = one_hot.shape[-1]
     return (one_hot * count - 1.0) / max(count - 1, 1)
 

@@ -59,7 +59,7 @@ PROBE: dict[str, Any] = {
 
 GYM: dict[str, Any] = FETCH_FAST | {
     "normalizer": "preset",
-    "normalize_method": True,
+    "method_states": "whitened",
 }
 
 
@@ -73,7 +73,11 @@ def preset(env: str, method: str = "csd", name: str = "fast", seed: int = 0) -> 
         env, method, name, seed, skill_dim=SKILL_DIMS.get(env, 2), algorithm=ALGORITHMS[method]()
     )
     changes = _changes(env, name)
-    known = {*configs._fields(type(base.algorithm)), *configs._fields(Config), *configs._fields(type(base.sac))}
+    known = {
+        *configs._fields(type(base.algorithm)),
+        *configs._fields(Config),
+        *configs._fields(type(base.sac)),
+    }
     return configs.replace(base, **{k: v for k, v in changes.items() if k in known})
 
 
@@ -82,4 +86,4 @@ def _changes(env: str, name: str) -> dict[str, Any]:
         return PROBE
     if env in FETCH:
         return FETCH_FAST if name == "fast" else {}
-    return GYM if name == "fast" else {"normalizer": "preset", "normalize_method": True}
+    return GYM if name == "fast" else {"normalizer": "preset", "method_states": "normalized"}

@@ -55,5 +55,6 @@ class Progress:
             left = (self._total - done) / max(rate, 1e-9)
             print(
                 f"{done:,}/{self._total:,} episodes  {text}  {left / 60:.1f} min left",
-                file=sys.stderr, flush=True,
+                file=sys.stderr,
+                flush=True,
             )

@@ -8,7 +8,11 @@ from csd.config import Config, from_dict, to_dict
 from csd.errors import UserError
 
 CONFIG, METRICS, CHECKPOINTS, EVALUATION, PLOTS = (
-    "config.json", "metrics.jsonl", "checkpoints", "evaluation", "plots",
+    "config.json",
+    "metrics.jsonl",
+    "checkpoints",
+    "evaluation",
+    "plots",
 )
 
 

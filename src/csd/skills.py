@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from csd import checkpoint, envs, rundir
@@ -36,7 +37,10 @@ class Skills:
         """The deterministic action in [-1, 1] for one observation or a batch of them."""
         obs = np.asarray(obs["observation"] if isinstance(obs, dict) else obs, np.float32)
         skill = np.asarray(skill, np.float32)
-        for name, array, dim in (("obs", obs, self.spec.obs_dim), ("skill", skill, self.config.skill_dim)):
+        for name, array, dim in (
+            ("obs", obs, self.spec.obs_dim),
+            ("skill", skill, self.config.skill_dim),
+        ):
             if array.ndim not in (1, 2) or array.shape[-1] != dim:
                 raise UserError(
                     f"{name} has shape {array.shape}; these skills take ({dim},) or (batch, {dim})"
@@ -52,7 +56,7 @@ class Skills:
         if self.learner.method.embed is None:
             raise UserError(f"method {self.config.method!r} has no embedding phi")
         obs = np.asarray(obs, np.float32)
-        seen = self.learner.method_obs(self.state.normalizer, np.atleast_2d(obs))
+        seen = self.learner.method_obs(self.state, jnp.asarray(np.atleast_2d(obs)))
         phi = np.asarray(self.learner.method.embed(self.state.method, seen))
         return phi[0] if obs.ndim == 1 else phi
 

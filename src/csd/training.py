@@ -30,7 +30,7 @@ TIMING = ("seconds", "steps_per_second", "updates_per_second")
 
 
 class Streams(NamedTuple):
-    """Independent keys of a run; each use folds in the episode's number, so none is carried along."""
+    """Independent keys of a run; each use folds in an episode's number, none is carried along."""
 
     init: jax.Array
     skill: jax.Array
@@ -69,6 +69,7 @@ class Trainer:
         self._workers = workers
         self._target: Target | None = None
         self._diverged = 0
+        self._moved: list[bool] = []
         self._coverage: float | None = None
         self._quiet = quiet
         self._stop: int | None = None
@@ -80,9 +81,11 @@ class Trainer:
         episode, clock, session, offset = self._restore()
         log = MetricsLog(self.run, offset, episode)
         try:
-            with self._signals(), ThreadPoolExecutor(1) as pool, Progress(
-                self.config.episodes, episode, self._quiet
-            ) as progress:
+            with (
+                self._signals(),
+                ThreadPoolExecutor(1) as pool,
+                Progress(self.config.episodes, episode, self._quiet) as progress,
+            ):
                 self._loop(episode, clock, session, log, pool, progress)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
@@ -98,8 +101,13 @@ class Trainer:
         return self._stop is None
 
     def _loop(
-        self, episode: int, clock: "Clock", session: Session, log: MetricsLog,
-        pool: ThreadPoolExecutor, progress: Progress,
+        self,
+        episode: int,
+        clock: "Clock",
+        session: Session,
+        log: MetricsLog,
+        pool: ThreadPoolExecutor,
+        progress: Progress,
     ) -> None:
         config, learner = self.config, self.learner
         state, memory, behaviour = session
@@ -129,6 +137,7 @@ class Trainer:
                 behaviour = learner.snapshot(state)
             updates = 0 if info is None else (config.method_updates if warm else config.updates)
             clock.add(int(rollout.length.sum()), updates)
+            self._count_moved(rollout)
             evaluate = done or self._due(episode, config.eval_every)
             row: dict[str, Any] = {}
             if evaluate or self._due(episode, config.log_every):
@@ -194,7 +203,17 @@ class Trainer:
                 row[name] = dict(zip(names, value.tolist(), strict=True))
         row["update_to_data"] = row["updates"] / max(row["env_steps"], 1)
         row["diverged"] = self._diverged
+        if self._moved:
+            row["moved_while_training"] = float(np.mean(self._moved))
+            self._moved.clear()
         return row
+
+    def _count_moved(self, rollout: Rollout) -> None:
+        """Remember which collected episodes moved what the environment calls its target."""
+        if self.spec.target:
+            path = rollout.obs[..., list(self.spec.groups[self.spec.target])]
+            distance = np.linalg.norm(path[:, -1] - path[:, 0], axis=-1)
+            self._moved += (distance > self.spec.moved).tolist()
 
     def _evaluate(self, policy: Policy) -> dict[str, Any]:
         if self._eval_envs is None:

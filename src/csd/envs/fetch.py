@@ -54,8 +54,16 @@ def reference(name: str) -> gymnasium.Env:
 def fetch_spec(name: str) -> EnvSpec:
     """State layout of a Fetch environment."""
     return EnvSpec(
-        name, 25, 4, 50, tuple(NAMES), GROUPS, target="object", body="gripper",
-        bin_size=0.1, moved=0.05,
+        name,
+        25,
+        4,
+        50,
+        tuple(NAMES),
+        GROUPS,
+        target="object",
+        body="gripper",
+        bin_size=0.1,
+        moved=0.05,
     )
 
 

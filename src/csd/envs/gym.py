@@ -7,8 +7,11 @@ import gymnasium
 import numpy as np
 
 from csd.envs.base import EnvSpec
+from csd.envs.fetch import IDS as FETCH_IDS
 from csd.envs.fetch import register_robotics
 from csd.errors import UserError, nearest
+
+OWN_NAMES = ["Probe", *FETCH_IDS]
 
 
 def make_gym(env_id: str, **kwargs: Any) -> gymnasium.Env:
@@ -19,11 +22,13 @@ def make_gym(env_id: str, **kwargs: Any) -> gymnasium.Env:
         try:
             importlib.import_module(module)
         except ImportError as error:
-            raise UserError(f"cannot import {module!r} for environment {env_id!r}: {error}") from None
+            raise UserError(
+                f"cannot import {module!r} for environment {env_id!r}: {error}"
+            ) from None
     try:
         return gymnasium.make(env_id, **kwargs)
     except gymnasium.error.UnregisteredEnv:
-        known = sorted(gymnasium.registry)
+        known = [*OWN_NAMES, *sorted(gymnasium.registry)]
         raise UserError(f"unknown environment {env_id!r}: {nearest(env_id, known)}") from None
     except (gymnasium.error.Error, ImportError, TypeError) as error:
         reason = " ".join(str(error).split())

@@ -9,10 +9,18 @@ from csd.envs.base import EnvSpec
 STEP = 0.1  # how far the point moves per unit of action
 RADIUS = 0.15  # the puck is pushed when the point comes closer than this
 YIELD = 0.5  # the share of an overlap by which the puck moves; the point is pushed back by the rest
-ARENA = 2.0
+ARENA = 0.6
 SPEC = EnvSpec(
-    "Probe", 4, 2, 24, ("point_x", "point_y", "puck_x", "puck_y"),
-    {"point": (0, 1), "puck": (2, 3)}, target="puck", body="point", bin_size=0.1, moved=0.05,
+    "Probe",
+    4,
+    2,
+    24,
+    ("point_x", "point_y", "puck_x", "puck_y"),
+    {"point": (0, 1), "puck": (2, 3)},
+    target="puck",
+    body="point",
+    bin_size=0.1,
+    moved=0.05,
 )
 
 

@@ -76,8 +76,10 @@ def verdict(result: dict[str, Any]) -> str:
         f"covering {own['coverage']} bins (random: {chance['coverage']})"
     )
     if share >= 0.5 and own["coverage"] >= 1.5 * chance["coverage"]:
-        follow = "each skill has a direction of its own" if steering >= 0.6 else (
-            "but skills are not yet told apart by where they move it"
+        follow = (
+            "each skill has a direction of its own"
+            if steering >= 0.6
+            else ("but skills are not yet told apart by where they move it")
         )
         return f"It learned: {facts}, and {follow}."
     if share > luck + 0.05 or own["coverage"] > 1.5 * chance["coverage"]:

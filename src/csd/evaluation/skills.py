@@ -50,7 +50,10 @@ def roll_out(
             noise = tuple(np.asarray(x) for x in learner.draw_noise(key, ids))
         seeds = episode_seeds(learner.config.seed + EVALUATION_STREAM, ids)
         parts.append(collect(envs, learner, policy, seeds, batch, noise))
-    merged = [np.concatenate(arrays)[: len(skills)] for arrays in zip(*(p[:-1] for p in parts), strict=True)]
+    merged = [
+        np.concatenate(arrays)[: len(skills)]
+        for arrays in zip(*(p[:-1] for p in parts), strict=True)
+    ]
     return Rollout(*merged, diverged=sum(p.diverged for p in parts))
 
 
@@ -69,7 +72,7 @@ def find_target(spec: EnvSpec, dims: str, reference: Rollout) -> Target:
 
 
 def most_variable(obs: np.ndarray, count: int = 2) -> list[int]:
-    """The dimensions that travel furthest from their start, in units of their step-to-step noise."""
+    """The dimensions that travel furthest, in units of their step-to-step noise."""
     change = np.ptp(obs, axis=1).mean(axis=0)
     jitter = np.abs(np.diff(obs, axis=1)).mean(axis=(0, 1)) + 1e-9
     score = np.where(change > 1e-6, change / jitter * np.sqrt(change), 0.0)
@@ -85,7 +88,7 @@ def _parse_dims(dims: str, spec: EnvSpec) -> list[int]:
             chosen.append(int(part))
         else:
             raise UserError(
-                f"unknown state dimension {part!r}: give groups ({', '.join(spec.groups) or 'none'}), "
+                f"unknown state dimension {part!r}: give a group ({', '.join(spec.groups) or 'none'}), "
                 f"names such as {spec.names[0]}, or indices from 0 to {spec.obs_dim - 1}"
             )
     return chosen
@@ -116,5 +119,7 @@ def measure(rollout: Rollout, spec: EnvSpec, target: Target) -> dict[str, Any]:
     if spec.body:
         body = rollout.obs[..., list(spec.groups[spec.body])]
         result["body_coverage"] = bins_covered(body[..., :2], spec.bin_size)
-        result["body_displacement"] = float(np.linalg.norm(body[:, -1] - body[:, 0], axis=-1).mean())
+        result["body_displacement"] = float(
+            np.linalg.norm(body[:, -1] - body[:, 0], axis=-1).mean()
+        )
     return result

@@ -36,14 +36,14 @@ class Method(NamedTuple):
 
 
 class Distance(NamedTuple):
-    """The plug of DSD: a non-negative function of a pair of states, perhaps with a learned state."""
+    """The plug of DSD: a non-negative function of two states, perhaps with a learned state."""
 
     init: Callable[[Array], State]
     """init(key) -> state"""
     measure: Callable[[State, Array, Array], tuple[Array, Info]]
     """measure(state, obs, next_obs) -> (distance (batch,), info)"""
-    update: Callable[[State, Array, Array], tuple[State, Info]] | None = None
-    """update(state, obs, next_obs) -> (state, info), for distances that are trained"""
+    update: Callable[[State, Array, Array, Array], tuple[State, Info]] | None = None
+    """update(state, obs, next_obs, key) -> (state, info), for distances that are trained"""
 
 
 def fixed(function: Callable[[Array, Array], Array]) -> Distance:

@@ -1,4 +1,4 @@
-"""Controllability-aware skill discovery: DSD with a distance learned from the agent's own skills."""
+"""Controllability-aware skill discovery: DSD with a distance learned from its own skills."""
 
 from typing import Any, NamedTuple
 
@@ -12,9 +12,9 @@ from csd.config import CSDConfig
 from csd.methods.base import Distance, Info, Method, MethodSpec
 from csd.methods.dsd import dsd
 from csd.rl.networks import Params, mlp, mlp_init
+from csd.rl.optimizer import descend
 
-LOG_SIGMA_MIN = -13.8155  # sigma >= 1e-6
-LOG_SIGMA_MAX = 13.8155
+LOG_SIGMA_MIN, LOG_SIGMA_MAX = -13.8155, 13.8155  # sigma in [1e-6, 1e6]
 
 
 class DensityState(NamedTuple):
@@ -51,17 +51,22 @@ def controllability(config: CSDConfig, spec: MethodSpec) -> Distance:
         weights = objectives.controllability_weights(sigma)
         return length, {"sigma": jnp.mean(sigma, axis=0), "weight": jnp.mean(weights, axis=0)}
 
-    def loss(params: tuple[Params, Params], obs: Array, next_obs: Array) -> Array:
+    def loss(params: tuple[Params, Params], obs: Array, change: Array) -> Array:
         mean, sigma = density(params, obs)
         if config.density_loss == "published":
-            return jnp.mean(objectives.published_density_loss(next_obs - obs, mean, sigma))
-        return -jnp.mean(objectives.gaussian_log_density(next_obs - obs, mean, sigma))
+            return jnp.mean(objectives.published_density_loss(change, mean, sigma))
+        return -jnp.mean(objectives.gaussian_log_density(change, mean, sigma))
 
-    def update(state: DensityState, obs: Array, next_obs: Array) -> tuple[DensityState, Info]:
+    def update(
+        state: DensityState, obs: Array, next_obs: Array, key: Array
+    ) -> tuple[DensityState, Info]:
         params = (state.mean, state.log_sigma)
-        value, grad = jax.value_and_grad(loss)(params, obs, next_obs)
-        updates, opt = optimizer.update(grad, state.opt)
-        return DensityState(*optax.apply_updates(params, updates), opt), {"density_loss": value}
+        change = next_obs - obs
+        if config.density_noise:
+            change = change + config.density_noise * jax.random.normal(key, change.shape)
+        value, grad = jax.value_and_grad(loss)(params, obs, change)
+        (mean, log_sigma), opt = descend(optimizer, grad, state.opt, params)
+        return DensityState(mean, log_sigma, opt), {"density_loss": value}
 
     return Distance(init, measure, update)
 

@@ -11,6 +11,7 @@ from csd import objectives
 from csd.config import DSDConfig
 from csd.methods.base import Distance, Info, Method, MethodSpec
 from csd.rl.networks import Params, mlp, mlp_init
+from csd.rl.optimizer import descend
 from csd.rl.replay import Batch
 
 
@@ -69,11 +70,11 @@ def dsd(config: DSDConfig, spec: MethodSpec, distance: Distance) -> Method:
         (_, (slack, info)), grad = jax.value_and_grad(phi_loss, has_aux=True)(
             state.phi, length, state.log_lambda, batch
         )
-        updates, phi_opt = phi_optimizer.update(grad, state.phi_opt)
-        phi = optax.apply_updates(state.phi, updates)
+        phi, phi_opt = descend(phi_optimizer, grad, state.phi_opt, state.phi)
         # Descent on log(lambda) * slack, as published: equation 13 without its factor lambda.
-        updates, lambda_opt = lambda_optimizer.update(jnp.mean(slack), state.lambda_opt)
-        log_lambda = optax.apply_updates(state.log_lambda, updates)
+        log_lambda, lambda_opt = descend(
+            lambda_optimizer, jnp.mean(slack), state.lambda_opt, state.log_lambda
+        )
         state = DSDState(phi, log_lambda, phi_opt, lambda_opt, state.distance)
         if distance.update is not None:
             state, learned_info = warmup(state, batch, key)
@@ -82,7 +83,7 @@ def dsd(config: DSDConfig, spec: MethodSpec, distance: Distance) -> Method:
 
     def warmup(state: DSDState, batch: Batch, key: Array) -> tuple[DSDState, Info]:
         assert distance.update is not None
-        learned, info = distance.update(state.distance, batch.obs, batch.next_obs)
+        learned, info = distance.update(state.distance, batch.obs, batch.next_obs, key)
         return state._replace(distance=learned), info
 
     def reward(state: DSDState, batch: Batch, key: Array) -> Array:

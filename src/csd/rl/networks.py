@@ -11,7 +11,6 @@ from jax import Array
 Params = list[dict[str, Array]]
 
 
-
 def dense_init(key: Array, inputs: int, outputs: int, scale: float = 1.0) -> dict[str, Array]:
     """A Glorot-uniform layer with zero bias."""
     w = jax.nn.initializers.glorot_uniform()(key, (inputs, outputs), jnp.float32)

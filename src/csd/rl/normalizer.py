@@ -4,11 +4,12 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 CLIP = 5.0
 STD_FLOOR = 0.01
+STEP_FLOOR = 1e-3
+WHITENED_STEPS = 10.0
 
 
 class Normalizer(NamedTuple):
@@ -24,24 +25,28 @@ def init(obs_dim: int) -> Normalizer:
     return Normalizer(jnp.ones(()), jnp.zeros(obs_dim), jnp.zeros(obs_dim))
 
 
-def preset(mean: np.ndarray, std: np.ndarray) -> Normalizer:
-    """Fixed statistics."""
-    mean, std = jnp.asarray(mean, jnp.float32), jnp.asarray(std, jnp.float32)
-    return Normalizer(jnp.ones(()), mean, mean**2 + std**2)
+def update(state: Normalizer, obs: Array, mask: Array, squared: Array | None = None) -> Normalizer:
+    """Add the rows of `obs` (n, obs_dim) for which `mask` (n,) is one.
 
-
-def update(state: Normalizer, obs: Array, mask: Array) -> Normalizer:
-    """Add the observations `obs` (n, obs_dim) for which `mask` (n,) is one."""
+    The second moment is that of `squared` if given, else of the observations.
+    """
+    squared = obs if squared is None else squared
     added = jnp.sum(mask)
     count = state.count + added
     weight = added / count
     mean = jnp.sum(obs * mask[:, None], axis=0) / jnp.maximum(added, 1.0)
-    mean_square = jnp.sum(obs**2 * mask[:, None], axis=0) / jnp.maximum(added, 1.0)
+    mean_square = jnp.sum(squared**2 * mask[:, None], axis=0) / jnp.maximum(added, 1.0)
     return Normalizer(
         count,
         state.mean + weight * (mean - state.mean),
         state.mean_square + weight * (mean_square - state.mean_square),
     )
+
+
+def whiten(scale: Normalizer, obs: Any) -> Any:
+    """Observations in units of ten typical steps; `scale.mean_square` holds that of s' - s."""
+    step = jnp.sqrt(jnp.maximum(STEP_FLOOR**2, scale.mean_square))
+    return (obs - scale.mean) / (WHITENED_STEPS * step)
 
 
 def apply(state: Normalizer, obs: Any, clip: float = CLIP, xp: ModuleType = jnp) -> Any:

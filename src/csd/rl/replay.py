@@ -47,10 +47,8 @@ def insert(replay: Replay, episodes: Replay, key: Array, random_overwrite: bool)
     if random_overwrite:
         chosen = jax.random.choice(key, capacity, (count,), replace=False)
         slots = jnp.where(replay.added + count > capacity, chosen, slots)
-    stored = [
-        old.at[slots].set(new) for old, new in zip(replay[:-1], episodes[:-1], strict=True)
-    ]
-    return Replay(*stored, replay.added + count)
+    stored = [old.at[slots].set(new) for old, new in zip(replay[:-1], episodes[:-1], strict=True)]
+    return Replay(*stored, added=replay.added + count)
 
 
 def ends(replay: Replay) -> Array:

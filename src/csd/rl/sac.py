@@ -10,6 +10,7 @@ from jax import Array
 
 from csd.config import SACConfig
 from csd.rl.networks import Params, activate, dense, dense_init, mlp, mlp_init
+from csd.rl.optimizer import descend
 from csd.rl.replay import Batch
 
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
@@ -91,8 +92,13 @@ def q_values(critic: list[Params], inputs: Array, action: Array) -> Array:
 
 
 def critic_loss(
-    critic: list[Params], state: SACState, config: SACConfig, batch: Batch, entropy: Array,
-    reward: Array, key: Array,
+    critic: list[Params],
+    state: SACState,
+    config: SACConfig,
+    batch: Batch,
+    entropy: Array,
+    reward: Array,
+    key: Array,
 ) -> tuple[Array, Info]:
     """Mean squared temporal-difference error of every critic."""
     next_actor = state.target_actor if config.target_actor else state.actor
@@ -109,7 +115,11 @@ def critic_loss(
 
 
 def actor_loss(
-    actor: Params, critic: list[Params], log_alpha: Array, config: SACConfig, inputs: Array,
+    actor: Params,
+    critic: list[Params],
+    log_alpha: Array,
+    config: SACConfig,
+    inputs: Array,
     key: Array,
 ) -> tuple[Array, tuple[Array, Info]]:
     """-Q plus the action penalty and, for textbook SAC, the entropy term."""
@@ -118,7 +128,11 @@ def actor_loss(
     loss = -jnp.mean(q) + config.action_penalty * jnp.mean(action**2)
     if config.entropy == "soft":
         loss = loss + jnp.mean(jnp.exp(jax.lax.stop_gradient(log_alpha)) * log_prob)
-    info = {"actor_loss": loss, "entropy": -jnp.mean(log_prob), "action_square": jnp.mean(action**2)}
+    info = {
+        "actor_loss": loss,
+        "entropy": -jnp.mean(log_prob),
+        "action_square": jnp.mean(action**2),
+    }
     return loss, (log_prob, info)
 
 
@@ -145,8 +159,7 @@ def update(
 
     params = (state.actor, state.critic, state.log_alpha)
     grads = (actor_grad, critic_grad, alpha_grad)
-    updates, opt = _optimizer(config).update(grads, state.opt, params)
-    actor, critic, log_alpha = optax.apply_updates(params, updates)
+    (actor, critic, log_alpha), opt = descend(_optimizer(config), grads, state.opt, params)
 
     steps = state.steps + 1
     rate = jnp.where(steps % config.target_period == 0, config.target_rate, 0.0)

@@ -21,7 +21,7 @@ LINE_WIDTH, ALPHA = 0.7, 0.8
 
 
 def skill_colors(skill: np.ndarray, discrete: bool) -> np.ndarray:
-    """The paper's colours: a skill's coordinates as colour channels, or one colour per discrete skill."""
+    """The paper's colours: a skill's coordinates as channels, or one colour per discrete skill."""
     if discrete:
         count = skill.shape[1]
         palette = plt.get_cmap("tab10" if count <= 10 else "tab20")
@@ -45,12 +45,18 @@ def trajectories(ax: Axes, path: np.ndarray, colors: np.ndarray, labels: tuple[s
     ax.set_aspect("equal", adjustable="datalim")
 
 
-def plot_skills(config: Config, spec: EnvSpec, data: dict[str, np.ndarray], target: tuple[int, ...]) -> Figure:
+def plot_skills(
+    config: Config, spec: EnvSpec, data: dict[str, np.ndarray], target: tuple[int, ...]
+) -> Figure:
     """Target and body side by side; a third panel shows height where there is one."""
     colors = skill_colors(data["skill"], config.skill_type == "discrete")
-    panels = [(spec.target or "state", target[:2] if len(target) > 1 else (target[0], target[0]))]
+    first = target[0]
+    panels: list[tuple[str, tuple[int, ...]]] = [(spec.target or "state", (first, target[-1]))]
     if len(target) > 2:
-        panels.append((f"{spec.target} (side view)", (target[0], target[2])))
+        panels = [
+            (spec.target or "state", target[:2]),
+            (f"{spec.target or 'state'} (side view)", (first, target[2])),
+        ]
     if spec.body:
         panels.append((spec.body, spec.groups[spec.body][:2]))
     figure, axes = plt.subplots(1, len(panels), figsize=(4.2 * len(panels), 4.0), squeeze=False)
@@ -121,7 +127,10 @@ def plot_sigma(rows: list[dict[str, Any]], title: str) -> Figure | None:
     names = list(rows[-1]["sigma"])
     figure, axes = plt.subplots(1, 2, figsize=(12, 5), sharex=True)
     palette = plt.get_cmap("turbo")(np.linspace(0, 1, len(names)))
-    for ax, key, label in ((axes[0], "sigma", "sigma"), (axes[1], "weight", "weight in the distance")):
+    for ax, key, label in (
+        (axes[0], "sigma", "sigma"),
+        (axes[1], "weight", "weight in the distance"),
+    ):
         for color, name in zip(palette, names, strict=True):
             x, y = series(rows, f"{key}.{name}")
             ax.plot(x, y, color=color, label=name, linewidth=1.0)
@@ -158,7 +167,9 @@ def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     if data is not None:
         from csd.collect import Rollout
 
-        reference = Rollout(data["obs"], data["obs"], data["skill"], data["length"], data["length"], 0)
+        reference = Rollout(
+            data["obs"], data["obs"], data["skill"], data["length"], data["length"], 0
+        )
         target = find_target(spec, dims, reference)
         figures["skills"] = plot_skills(config, spec, data, target.dims)
     if rows:

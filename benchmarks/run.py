@@ -1,0 +1,218 @@
+"""Speed as ratios, side by side in one run: `make bench`."""
+
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from csd import envs
+from csd.config import replace
+from csd.envs import fetch
+from csd.learner import Learner
+from csd.presets import preset
+
+CORES = os.cpu_count() or 1
+ENVS, STEPS, ROUNDS = 16, 50, 3
+
+
+def best(measure: Callable[[], float]) -> float:
+    """The best of a few rounds: other work on the machine only ever slows a round down."""
+    return max(measure() for _ in range(ROUNDS))
+
+
+def rate(step: Callable[[np.ndarray], object], count: int) -> float:
+    """Environment steps per second under one fixed sequence of random actions."""
+    actions = np.random.default_rng(0).uniform(-1, 1, (STEPS, count, 4)).astype(np.float32)
+    start = time.perf_counter()
+    for action in actions:
+        step(action)
+    return STEPS * count / (time.perf_counter() - start)
+
+
+def ours(workers: int) -> float:
+    """csd's threads over MjData."""
+    pool = envs.make("FetchPush", ENVS, workers=workers)
+    active = np.ones(ENVS, bool)
+
+    def measure() -> float:
+        pool.reset(list(range(ENVS)))
+        return rate(lambda a: pool.step(a, active), ENVS)
+
+    value = best(measure)
+    pool.close()
+    return value
+
+
+def one_process() -> float:
+    """One gymnasium-robotics environment."""
+    env = gymnasium.make("FetchPush-v4")
+
+    def measure() -> float:
+        env.reset(seed=0)
+        return rate(lambda a: env.step(a[0]), 1)
+
+    return best(measure)
+
+
+def gymnasium_vector(kind: str) -> float:
+    """gymnasium's own vector environments."""
+    pool = gymnasium.make_vec("FetchPush-v4", ENVS, vectorization_mode=kind)
+
+    def measure() -> float:
+        pool.reset(seed=0)
+        return rate(pool.step, ENVS)
+
+    value = best(measure)
+    pool.close()
+    return value
+
+
+def envpool_rate() -> float | None:
+    """EnvPool on the same number of threads, if it is installed."""
+    try:
+        import envpool
+    except ImportError:
+        return None
+    try:
+        pool = envpool.make_gymnasium("FetchPush-v4", num_envs=ENVS, num_threads=CORES)
+    except Exception as error:
+        print(f"EnvPool: {error}")
+        return None
+
+    def measure() -> float:
+        pool.reset()
+        return rate(pool.step, ENVS)
+
+    return best(measure)
+
+
+def environments() -> None:
+    """Steps per second, all on the same machine at the same time."""
+    fetch.register_robotics()
+    rates: dict[str, float | None] = {
+        f"csd, {CORES} threads": ours(CORES),
+        "csd, 1 thread": ours(1),
+        "gymnasium-robotics, one process": one_process(),
+        "gymnasium SyncVectorEnv": gymnasium_vector("sync"),
+        f"gymnasium AsyncVectorEnv, {ENVS} processes": gymnasium_vector("async"),
+        f"EnvPool, {CORES} threads": envpool_rate(),
+    }
+    first = ours(CORES)  # once more at the end, against drift of the machine
+    own = rates[f"csd, {CORES} threads"]
+    assert own is not None
+    print(f"\nFetchPush, {ENVS} environments, random actions (steps per second)")
+    for name, value in rates.items():
+        shown = "not installed" if value is None else f"{value:8.0f}   csd is {own / value:.2f} x"
+        print(f"  {name:<44}{shown}")
+    print(f"  {'csd again, after all others':<44}{first:8.0f}")
+
+
+def matmul_rate(size: int = 1024) -> float:
+    """FLOP per second of a large float32 matrix product on all threads of XLA."""
+    a = jnp.ones((size, size), jnp.float32)
+    product = jax.jit(lambda a: a @ a)
+    product(a).block_until_ready()
+
+    def measure() -> float:
+        start = time.perf_counter()
+        for _ in range(10):
+            product(a).block_until_ready()
+        return 10 * 2 * size**3 / (time.perf_counter() - start)
+
+    return best(measure)
+
+
+def step_flops(learner: Learner) -> float:
+    """FLOP of one gradient step: two per weight and sample and pass, counted pass by pass."""
+    config, env = learner.config, learner.env
+    state = jax.eval_shape(lambda: learner.init(jax.random.key(0)))
+
+    def weights(tree: object) -> int:
+        return sum(leaf.size for leaf in jax.tree.leaves(tree) if leaf.ndim == 2)
+
+    actor, critic = weights(state.sac.actor), weights(state.sac.critic)
+    phi, density = (
+        weights(state.method.phi),
+        weights((state.method.distance.mean, state.method.distance.log_sigma)),
+    )
+    # Passes: actor forward and backward (3), target actor (1); critic forward and backward (3), target (1),
+    # forward and backward to the action (2); phi on both states for reward (2) and update (6);
+    # density for the distance (1, shared with its own forward) and update (3).
+    first_layers = (
+        config.batch_size * (env.obs_dim + config.skill_dim) * 256
+    )  # no gradient to the inputs
+    del first_layers
+    return 2.0 * config.batch_size * (4 * actor + 6 * critic + 8 * phi + 3 * density)
+
+
+def gradient_steps() -> None:
+    """Updates per second of each preset, and the share of the machine's matmul rate."""
+    print("\nGradient steps (one step: SAC, phi, lambda, density)")
+    for name in ("paper", "fast"):
+        config = replace(preset("FetchPush", "csd", name), updates=50, method_updates=50)
+        learner = Learner(config, envs.spec("FetchPush"))
+        state, memory = learner.init(jax.random.key(0)), learner.init_replay()
+        memory = memory._replace(length=memory.length + 50)
+        memory = memory._replace(obs=0.1 * jax.random.normal(jax.random.key(1), memory.obs.shape))
+        state, _ = learner.train(state, memory, jax.random.key(0))
+        jax.block_until_ready(state)
+        peak, seconds = matmul_rate(), np.inf
+        for _ in range(8):
+            start = time.perf_counter()
+            state, _ = learner.train(state, memory, jax.random.key(0))
+            jax.block_until_ready(state)
+            seconds = min(seconds, (time.perf_counter() - start) / 50)
+        flops = step_flops(learner)
+        print(
+            f"  {name:<6} {1e3 * seconds:6.2f} ms  {1 / seconds:6.0f} updates/s  {flops / 1e9:.2f} GFLOP  "
+            f"{flops / seconds / 1e9:5.0f} GFLOP/s = {flops / seconds / peak:.0%} of the matmul rate "
+            f"({peak / 1e9:.0f} GFLOP/s)"
+        )
+
+
+def start_up() -> None:
+    """Seconds from `csd train` to the first progress line, without and with a warm cache; memory."""
+    print("\nStart-up of `csd train FetchPush` (seconds to the first progress line)")
+    with tempfile.TemporaryDirectory() as folder:
+        for label in ("empty cache", "warm cache"):
+            command = [sys.executable, "-m", "csd", "train", "FetchPush", "--episodes", "60"]
+            command += [
+                "--warmup-episodes",
+                "20",
+                "--run-dir",
+                f"{folder}/{label.replace(' ', '-')}",
+            ]
+            start = time.perf_counter()
+            process = subprocess.Popen(
+                command,
+                stderr=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                text=True,
+                env={**os.environ, "CSD_CACHE": f"{folder}/cache"},
+            )
+            assert process.stderr is not None
+            process.stderr.readline()
+            print(f"  {label:<14}{time.perf_counter() - start:6.1f}")
+            process.stderr.read()
+            process.wait()
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
+    print(f"  peak memory   {peak:6.2f} GB")
+
+
+if __name__ == "__main__":
+    print("command: make bench")
+    print(
+        f"machine: {CORES} cores, {platform.machine()}, Python {platform.python_version()}, jax {jax.__version__}"
+    )
+    environments()
+    gradient_steps()
+    start_up()

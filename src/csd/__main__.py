@@ -1,0 +1,5 @@
+"""`python -m csd`."""
+
+from csd.cli import main
+
+main()

@@ -1,0 +1,100 @@
+"""The command line as a user meets it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import TINY, flags
+
+
+def run(*words: str) -> subprocess.CompletedProcess:
+    """`csd WORDS` in a process of its own."""
+    command = [sys.executable, "-m", "csd", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["trian"], "did you mean 'train'"),
+        (["train", "FetchPsh"], "did you mean 'FetchPush'"),
+        (["train", "Probe", "--epsodes", "3"], "did you mean --episodes"),
+        (["train", "Probe", "--episodes", "many"], "--episodes"),
+        (["train", "Probe", "--method", "cds"], "did you mean 'csd'"),
+        (["train", "Probe", "--preset", "fats"], "did you mean 'fast'"),
+        (["train", "Probe", "--discount", "2"], "must be in [0, 1)"),
+        (["train", "Probe", "--critics", "3"], "--critics"),
+        (["train", "Probe", "--focus", "pcuk"], "did you mean 'puck'"),
+        (["train", "--seed", "1"], "name the environment first"),
+        (["train", "--resume", "nowhere"], "no run at nowhere"),
+        (["evaluate", "nowhere"], "no run at nowhere"),
+        (["plot", "nowhere"], "no run at nowhere"),
+        (["list", "evns"], "did you mean 'envs'"),
+    ],
+)
+def test_a_mistake_gets_one_helpful_line_and_exit_code_2(words, hint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run(*words)
+    assert result.returncode == 2 and result.stdout == ""
+    assert hint in result.stderr and len(result.stderr.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("words", [[], ["train"], ["train", "FetchSlide"], ["evaluate"], ["plot"]])
+def test_every_command_explains_itself(words):
+    result = run(*words, "--help")
+    assert result.returncode == 0 and "usage: csd" in result.stdout and result.stderr == ""
+
+
+def test_help_shows_the_defaults_of_environment_and_preset():
+    paper = run("train", "FetchPickAndPlace", "--preset", "paper", "--help").stdout
+    assert "(default: 80000)" in paper and "--skill-dim" in paper and "--lambda-init" in paper
+
+
+def test_list_names_environments_methods_and_presets():
+    result = run("list")
+    for word in ("FetchPickAndPlace", "lsd-dual", "paper", "80,000"):
+        assert word in result.stdout
+    presets = json.loads(run("list", "presets", "--json").stdout)["presets"]
+    assert {"env": "FetchPush", "preset": "paper", "episodes": 80_000}.items() <= presets[3].items()
+
+
+def test_train_evaluate_and_plot_end_to_end(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trained = run("train", "Probe", "--json", "--quiet", *flags(TINY))
+    assert trained.returncode == 0 and trained.stderr == ""
+    folder = json.loads(trained.stdout)["run"]
+    assert folder == "runs/Probe-csd-seed0"
+
+    report = run("evaluate", folder, "--skills", "10", "--json")
+    result = json.loads(report.stdout)
+    assert result["target"] == "puck" and result["rollouts"] == 10
+    for who in ("skills", "untrained", "random"):
+        assert {"coverage", "moved", "direction", "body_coverage"} <= result[who].keys()
+    assert result["verdict"] in run("evaluate", folder, "--skills", "10").stdout
+
+    written = run("plot", folder).stdout.split()
+    assert [name.rsplit("/", 1)[1] for name in written] == ["skills.png", "curves.png", "sigma.png"]
+    again = run("train", "Probe", "--json", "--quiet", *flags(TINY))
+    assert json.loads(again.stdout)["run"] == "runs/Probe-csd-seed0-2"
+
+
+def test_an_unknown_environment_is_measured_by_named_or_most_variable_dimensions(tmp_path):
+    folder = str(tmp_path / "run")
+    words = ["train", "Reacher-v5", "--quiet", "--run-dir", folder, "--horizon", "10"]
+    assert run(*words, *flags({**TINY, "episodes": 16})).returncode == 0
+    chosen = json.loads(run("evaluate", folder, "--skills", "4", "--json").stdout)
+    assert chosen["target"].startswith("obs_") and chosen["skills"]["coverage"] > 0
+    named = json.loads(run("evaluate", folder, "--skills", "4", "--dims", "0,3", "--json").stdout)
+    assert named["target"] == "obs_0,obs_3"
+    wrong = run("evaluate", folder, "--dims", "nose")
+    assert wrong.returncode == 2 and "indices from 0 to 9" in wrong.stderr
+
+
+def test_progress_without_a_terminal_is_plain_lines(tmp_path):
+    result = run("train", "Probe", "--run-dir", str(tmp_path / "run"), *flags(TINY))
+    assert "48/48 episodes" in result.stderr and "coverage" in result.stderr
+    assert "\x1b" not in result.stderr
+    assert f"next: csd evaluate {tmp_path / 'run'}" in result.stdout

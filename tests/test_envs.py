@@ -1,0 +1,98 @@
+"""Environments: parity with gymnasium-robotics, determinism, and errors a user can mend."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+from csd import envs
+from csd.envs import fetch
+from csd.envs.gym import GymWorld
+from csd.errors import UserError
+
+
+@pytest.mark.parametrize("name", list(fetch.IDS))
+@pytest.mark.parametrize("seed", [0, 1])
+def test_fetch_equals_gymnasium_robotics(name, seed):
+    fetch.register_robotics()
+    reference, world = gymnasium.make(fetch.IDS[name]), fetch.FetchWorld(name)
+    expected, _ = reference.reset(seed=seed)
+    np.testing.assert_allclose(world.reset(seed), expected["observation"], atol=1e-6)
+    rng = np.random.default_rng(seed)
+    touched = 0.0
+    for _ in range(50):
+        towards = 10.0 * expected["observation"][6:9]  # so that the object is really pushed
+        action = np.clip(np.append(towards, 0.0) + rng.uniform(-1, 1, 4), -1, 1).astype(np.float32)
+        expected, *_ = reference.step(action)
+        obs, ended = world.step(action)
+        np.testing.assert_allclose(obs, expected["observation"], atol=1e-6)
+        assert not ended
+        touched = max(touched, np.abs(obs[14:17] + obs[20:23]).max())
+    assert touched > 1e-4, "the object never moved: the parity is not worth much"
+    reference.close()
+
+
+def test_number_of_workers_changes_nothing():
+    actions = np.random.default_rng(0).uniform(-1, 1, (10, 5, 4)).astype(np.float32)
+    outcomes = []
+    for workers in (1, 3):
+        vector = envs.make("FetchPush", 5, workers=workers)
+        states = [vector.reset([7, 8, 9, 10, 11])]
+        for action in actions:
+            states.append(vector.step(action, np.ones(5, bool))[0])
+        outcomes.append(np.array(states))
+        vector.close()
+    np.testing.assert_array_equal(outcomes[0], outcomes[1])
+
+
+def test_inactive_environments_stand_still():
+    vector = envs.make("Probe", 2)
+    before = vector.reset([1, 2])
+    after, _ = vector.step(np.ones((2, 2), np.float32), np.array([True, False]))
+    assert (after[0] != before[0]).any() and (after[1] == before[1]).all()
+
+
+def test_probe_puck_moves_by_half_the_overlap():
+    from csd.envs.probe import ProbeEnvs
+
+    probe = ProbeEnvs(1)
+    probe.reset([0])
+    probe._state[0] = [0.0, 0.0, 0.2, 0.0]
+    state, _ = probe.step(np.array([[1.0, 0.0]], np.float32), np.array([True]))
+    # The point steps to 0.1, overlaps the puck by 0.15 - 0.1 = 0.05, and both give way by 0.025.
+    np.testing.assert_allclose(state[0], [0.075, 0.0, 0.225, 0.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["Pusher-v5", "Reacher-v5", "PointMaze_UMaze-v3", "HandReach-v3"])
+def test_any_gymnasium_environment_is_a_world(name):
+    world = GymWorld(name)
+    first = world.reset(3).copy()
+    np.testing.assert_array_equal(first, world.reset(3))
+    obs, _ = world.step(np.zeros(world.spec.action_dim, np.float32))
+    assert obs.shape == (world.spec.obs_dim,) and world.spec.horizon > 0
+    world.close()
+
+
+def test_gym_actions_are_mapped_to_the_environments_range():
+    world = GymWorld("Pendulum-v1")
+    seen = []
+    step = world._env.step
+    world._env.step = lambda action: (seen.append(action), step(action))[1]
+    world.reset(0)
+    for action in (-1.0, 0.0, 1.0):
+        world.step(np.array([action], np.float32))
+    np.testing.assert_allclose(np.ravel(seen), [-2.0, 0.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("FetchPsh", "FetchPush"),
+        ("CartPole-v1", "actions must be a Box"),
+        ("FrozenLake-v1", "observations must be a Box"),
+        ("no_such_package:Env-v0", "cannot import 'no_such_package'"),
+    ],
+)
+def test_unusable_environments_get_one_helpful_line(name, hint):
+    with pytest.raises(UserError, match=hint) as caught:
+        envs.spec(name)
+    assert "\n" not in str(caught.value)

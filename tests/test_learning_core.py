@@ -1,0 +1,303 @@
+"""Replay, normaliser, SAC and the learner's pieces on numbers that can be checked by hand."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from csd import envs
+from csd.collect import as_episodes, collect, episode_seeds
+from csd.config import CSDConfig, SACConfig, replace
+from csd.learner import Learner, focus_indices
+from csd.methods import METHODS, MethodSpec, fixed
+from csd.methods.dsd import dsd
+from csd.presets import preset
+from csd.rl import normalizer, replay, sac
+from csd.rl.networks import mlp
+from csd.rl.replay import Batch
+from tests.conftest import TINY
+
+
+def episodes(values, lengths, terminal=None, horizon=3):
+    """Episodes whose every state is [value, step]."""
+    count = len(values)
+    obs = np.zeros((count, horizon + 1, 2), np.float32)
+    obs[:, :, 0] = np.array(values)[:, None]
+    obs[:, :, 1] = np.arange(horizon + 1)
+    return replay.Replay(
+        jnp.asarray(obs),
+        jnp.zeros((count, horizon, 1)),
+        jnp.ones((count, 1)),
+        jnp.asarray(lengths, jnp.int32),
+        jnp.asarray(terminal if terminal is not None else np.zeros(count), jnp.float32),
+        jnp.int32(count),
+    )
+
+
+def test_replay_overwrites_the_oldest():
+    memory = replay.init(2, 3, 2, 1, 1)
+    for value in (1.0, 2.0, 3.0):
+        memory = replay.insert(memory, episodes([value], [3]), jax.random.key(0), False)
+    np.testing.assert_array_equal(memory.obs[:, 0, 0], [3.0, 2.0])
+
+
+def test_replay_overwrites_random_distinct_slots_once_full():
+    memory = replay.init(8, 3, 2, 1, 1)
+    memory = replay.insert(memory, episodes(np.zeros(8), [3] * 8), jax.random.key(0), True)
+    slots = set()
+    for seed in range(20):
+        new = replay.insert(memory, episodes([1.0, 2.0], [3, 3]), jax.random.key(seed), True)
+        changed = np.flatnonzero(np.asarray(new.obs[:, 0, 0]))
+        assert len(changed) == 2
+        slots |= set(changed.tolist())
+    assert len(slots) > 4
+
+
+def test_samples_are_uniform_over_real_transitions_and_never_cross_an_episode():
+    memory = replay.init(4, 3, 2, 1, 1)
+    memory = replay.insert(
+        memory, episodes([1.0, 2.0], [1, 3], [1.0, 0.0]), jax.random.key(0), False
+    )
+    batch = replay.sample(memory, replay.ends(memory), jax.random.key(1), 8000)
+    pairs, counts = np.unique(np.asarray(batch.obs), axis=0, return_counts=True)
+    np.testing.assert_array_equal(pairs, [[1, 0], [2, 0], [2, 1], [2, 2]])
+    assert np.abs(counts / 8000 - 0.25).max() < 0.02
+    np.testing.assert_array_equal(batch.next_obs - batch.obs, np.tile([0.0, 1.0], (8000, 1)))
+    # Only the first episode truly ended, and only its last transition has no future.
+    np.testing.assert_array_equal(batch.terminal, np.asarray(batch.obs[:, 0]) == 1.0)
+
+
+def test_normalizer_counts_one_zero_sample_and_skips_masked_rows():
+    state = normalizer.init(1)
+    obs = jnp.array([[2.0], [4.0], [100.0]])
+    state = normalizer.update(state, obs, jnp.array([1.0, 1.0, 0.0]))
+    # Samples 0, 2, 4: mean 2, variance 8/3.
+    np.testing.assert_allclose(state.mean, [2.0])
+    np.testing.assert_allclose(
+        normalizer.apply(state, jnp.array([4.0])), [2.0 / np.sqrt(8.0 / 3.0)], rtol=1e-5
+    )
+    assert normalizer.apply(state, jnp.array([1e9]))[0] == normalizer.CLIP
+
+
+def test_log_density_of_a_squashed_action_matches_the_change_of_variables():
+    config = SACConfig(actor_hidden=(4,), actor_projection=0)
+    state = sac.init(jax.random.key(0), config, 3, 2)
+    inputs = jax.random.normal(jax.random.key(1), (5, 3))
+    action, log_prob = sac.sample_action(state.actor, config, inputs, jax.random.key(2))
+    mean, log_std = sac.policy(state.actor, config, inputs)
+    raw = np.arctanh(np.asarray(action, np.float64))
+    std = np.exp(np.asarray(log_std, np.float64))
+    gaussian = -0.5 * ((raw - mean) / std) ** 2 - np.log(std) - 0.5 * np.log(2 * np.pi)
+    expected = (gaussian - np.log(1 - np.asarray(action, np.float64) ** 2)).sum(-1)
+    np.testing.assert_allclose(log_prob, expected, rtol=1e-2, atol=1e-2)
+
+
+def make_batch(size=6, terminal=0.0):
+    keys = jax.random.split(jax.random.key(0), 4)
+    return Batch(
+        jax.random.normal(keys[0], (size, 3)),
+        jax.random.uniform(keys[1], (size, 2)),
+        jax.random.normal(keys[2], (size, 3)),
+        jax.random.normal(keys[3], (size, 2)),
+        jnp.full(size, terminal),
+    )
+
+
+@pytest.mark.parametrize("terminal", [0.0, 1.0])
+def test_critic_target_bootstraps_only_where_there_is_a_future(terminal):
+    config = SACConfig(actor_hidden=(4,), actor_projection=0, critic_hidden=(4,), entropy="none")
+    state, batch = sac.init(jax.random.key(0), config, 5, 2), make_batch(terminal=terminal)
+    key, reward = jax.random.key(3), jnp.arange(6.0)
+    _, info = sac.critic_loss(state.critic, state, config, batch, jnp.zeros(()), reward, key)
+    inputs = jnp.concatenate([batch.next_obs, batch.skill], axis=-1)
+    action, _ = sac.sample_action(state.target_actor, config, inputs, key)
+    future = mlp(state.target_critic[0], jnp.concatenate([inputs, action], axis=-1))[:, 0]
+    expected = np.mean(reward + config.discount * (1.0 - terminal) * future)
+    np.testing.assert_allclose(info["q_target"], expected, rtol=1e-5)
+
+
+def test_targets_move_only_every_period():
+    config = SACConfig(actor_hidden=(4,), actor_projection=0, critic_hidden=(4,), target_period=2)
+    state = sac.init(jax.random.key(0), config, 5, 2)
+    first, _ = sac.update(state, config, make_batch(), jnp.ones(6), jax.random.key(1))
+    second, _ = sac.update(first, config, make_batch(), jnp.ones(6), jax.random.key(2))
+    before, after, online = (
+        s.target_critic[0][0]["w"]
+        for s in (first, second, second._replace(target_critic=second.critic))
+    )
+    np.testing.assert_array_equal(state.target_critic[0][0]["w"], before)
+    np.testing.assert_allclose(after, before + 0.005 * (online - before), rtol=1e-5)
+
+
+def test_two_critics_use_the_smaller_value():
+    config = SACConfig(
+        critics=2, actor_hidden=(4,), actor_projection=0, critic_hidden=(4,), entropy="none"
+    )
+    state, batch, key = sac.init(jax.random.key(0), config, 5, 2), make_batch(), jax.random.key(3)
+    inputs = jnp.concatenate([batch.obs, batch.skill], axis=-1)
+    action, _ = sac.sample_action(state.actor, config, inputs, key)
+    both = sac.q_values(state.critic, inputs, action)
+    assert (both[0] > both[1]).any() and (both[0] < both[1]).any()
+    loss, _ = sac.actor_loss(state.actor, state.critic, state.log_alpha, config, inputs, key)
+    expected = -np.mean(np.minimum(both[0], both[1])) + np.mean(np.asarray(action) ** 2)
+    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+
+
+def test_lambda_rises_while_the_constraint_is_broken_and_falls_while_it_holds():
+    spec, batch = MethodSpec(3, 2, 2, False), make_batch()
+    for length, sign in ((0.0, 1.0), (100.0, -1.0)):
+        method = dsd(CSDConfig(), spec, fixed(lambda a, b, d=length: jnp.full(len(a), d)))
+        state = method.init(jax.random.key(0))
+        new, info = method.update(state, batch, jax.random.key(1))
+        assert sign * (new.log_lambda - state.log_lambda) > 0.0
+        assert info["violated"] == (1.0 if sign > 0 else 0.0)
+
+
+def test_phi_satisfies_the_constraint_after_training():
+    spec = MethodSpec(3, 2, 2, False)
+    config = CSDConfig(lambda_init=10.0, phi_lr=1e-2, lambda_lr=1e-2, slack=1e-3)
+    method = dsd(config, spec, fixed(lambda a, b: jnp.full(len(a), 0.5)))
+    batch = make_batch(64)
+    state = method.init(jax.random.key(0))
+    step = jax.jit(lambda s, _: method.update(s, batch, jax.random.key(1)))
+    for _ in range(1500):
+        state, info = step(state, None)
+    delta = method.embed(state, batch.next_obs) - method.embed(state, batch.obs)
+    mean_square = np.mean(np.asarray(delta) ** 2, axis=-1)
+    assert np.mean(mean_square) < 0.3 and info["phi_reward"] > 0.2
+
+
+def test_density_learns_mean_and_spread_of_the_state_change():
+    spec = MethodSpec(1, 1, 2, False)
+    method = METHODS["csd"](CSDConfig(density_loss="gaussian", density_hidden=(16,)), spec)
+    state = method.init(jax.random.key(0))
+
+    def step(state, key):
+        obs = jax.random.normal(key, (128, 1))
+        change = 0.3 + 0.2 * jax.random.normal(jax.random.fold_in(key, 1), (128, 1))
+        batch = Batch(obs, jnp.zeros((128, 1)), obs + change, jnp.ones((128, 2)), jnp.zeros(128))
+        return method.warmup(state, batch, key)
+
+    state, _ = jax.lax.scan(step, state, jax.random.split(jax.random.key(0), 1500))
+    obs = jnp.zeros((1, 1))
+    sigma = jnp.exp(mlp(state.distance.log_sigma, obs))
+    np.testing.assert_allclose(mlp(state.distance.mean, obs), [[0.3]], atol=0.05)
+    np.testing.assert_allclose(sigma, [[0.2]], rtol=0.15)
+
+
+def test_warmup_trains_nothing_but_the_distance():
+    learner = Learner(replace(preset("Probe"), **TINY), envs.spec("Probe"))
+    state, memory = learner.init(jax.random.key(0)), learner.init_replay()
+    memory = memory._replace(length=memory.length.at[:4].set(24))
+    before = jax.tree.map(np.asarray, state)
+    after, _ = learner.warm(state, memory, jax.random.key(1))
+    jax.tree.map(np.testing.assert_array_equal, before.sac, after.sac)
+    jax.tree.map(np.testing.assert_array_equal, before.method.phi, after.method.phi)
+    assert before.method.log_lambda == after.method.log_lambda
+    assert (before.method.distance.mean[0]["w"] != after.method.distance.mean[0]["w"]).any()
+
+
+def test_focus_restricts_the_method_and_not_the_policy():
+    learner = Learner(replace(preset("Probe"), **TINY, focus="puck"), envs.spec("Probe"))
+    state = learner.init(jax.random.key(0))
+    assert state.method.phi[0]["w"].shape[0] == 2
+    assert state.sac.actor[0]["w"].shape[0] == 4 + 2
+    seen = learner.method_obs(state, jnp.arange(4.0)[None])
+    np.testing.assert_array_equal(seen, [[2.0, 3.0]])
+
+
+def test_focus_takes_groups_and_indices():
+    spec = envs.spec("FetchPush")
+    assert focus_indices("object", spec) == (3, 4, 5)
+    assert focus_indices("0,7", spec) == (0, 7)
+    assert len(focus_indices("", spec)) == 25
+
+
+def test_random_actions_come_with_the_configured_probability():
+    options = {
+        **TINY,
+        "num_envs": 64,
+        "random_action_prob": 0.3,
+        "action_noise": 0.0,
+        "replay_episodes": 64,
+    }
+    learner = Learner(replace(preset("Probe"), **options), envs.spec("Probe"))
+    policy = learner.snapshot(learner.init(jax.random.key(0)))
+    ids = np.arange(64)
+    skills = np.asarray(learner.draw_skills(jax.random.key(1), ids))
+    noise = tuple(np.asarray(x) for x in learner.draw_noise(jax.random.key(2), ids))
+    pool = envs.make("Probe", 64)
+    rollout = collect(pool, learner, policy, episode_seeds(0, ids), skills, noise)
+    mean = np.tanh(learner.policy(policy, rollout.obs[:, 0], skills)[0])
+    random = np.abs(rollout.action[:, 0] - mean).max(axis=1) > 1e-6
+    np.testing.assert_array_equal(random, noise[2][:, 0] < 0.3)
+    assert 0.25 < np.mean(noise[2] < 0.3) < 0.35
+
+
+def test_an_episode_ends_where_the_simulator_breaks_or_terminates():
+    class Breaking:
+        """Environment 0 ends at step 3, environment 1 returns NaN at step 2."""
+
+        spec, num_envs = envs.spec("Probe"), 3
+
+        def reset(self, seeds):
+            self.time = 0
+            return np.zeros((3, 4), np.float32)
+
+        def step(self, actions, active):
+            self.time += 1
+            obs = np.full((3, 4), float(self.time), np.float32)
+            if self.time == 2:
+                obs[1] = np.nan
+            return obs, np.array([self.time == 3, False, False])
+
+        def close(self):
+            pass
+
+    learner = Learner(replace(preset("Probe"), **TINY), envs.spec("Probe"))
+    policy = learner.snapshot(learner.init(jax.random.key(0)))
+    rollout = collect(Breaking(), learner, policy, [0, 1, 2], np.zeros((3, 2), np.float32), None)
+    np.testing.assert_array_equal(rollout.length, [3, 1, 24])
+    np.testing.assert_array_equal(rollout.terminal, [1.0, 0.0, 0.0])
+    assert rollout.diverged == 1 and np.isfinite(rollout.obs).all()
+    assert as_episodes(rollout).obs.shape == (3, 25, 4)
+
+
+def test_skills_of_an_episode_depend_on_its_number_alone():
+    learner = Learner(replace(preset("Probe"), **TINY), envs.spec("Probe"))
+    together = learner.draw_skills(jax.random.key(0), np.arange(8))
+    alone = learner.draw_skills(jax.random.key(0), np.array([5]))
+    np.testing.assert_array_equal(together[5], alone[0])
+
+
+@pytest.mark.parametrize("unit", [False, True])
+def test_continuous_skills_may_have_unit_length(unit):
+    learner = Learner(replace(preset("Probe"), **TINY, skill_unit_length=unit), envs.spec("Probe"))
+    lengths = np.linalg.norm(learner.draw_skills(jax.random.key(0), np.arange(50)), axis=1)
+    assert np.allclose(lengths, 1.0) == unit
+
+
+def test_whitened_states_are_measured_in_ten_typical_steps():
+    scale = normalizer.init(1)
+    obs, change = jnp.array([[1.0], [3.0]]), jnp.array([[0.3], [-0.3]])
+    scale = normalizer.update(scale, obs, jnp.ones(2), change)
+    # With the zero sample: mean 4/3, mean squared step 0.06.
+    expected = (2.0 - 4.0 / 3.0) / (10.0 * np.sqrt(0.06))
+    np.testing.assert_allclose(normalizer.whiten(scale, jnp.array([2.0])), [expected], rtol=1e-5)
+
+
+def test_whitening_is_measured_in_the_warmup_and_then_fixed():
+    options = {**TINY, "method_states": "whitened"}
+    learner = Learner(replace(preset("Probe"), **options), envs.spec("Probe"))
+    state, memory = learner.init(jax.random.key(0)), learner.init_replay()
+    obs = np.random.default_rng(0).normal(size=(4, 25, 4)).astype(np.float32)
+    episodes = replay.Replay(
+        obs, np.zeros((4, 24, 2), np.float32), np.zeros((4, 2), np.float32),
+        np.full(4, 24, np.int32), np.zeros(4, np.float32), np.int32(4),
+    )  # fmt: skip
+    state, memory = learner.store(state, memory, episodes, jax.random.key(1), jnp.float32(1))
+    measured = np.asarray(state.whitening.mean_square)
+    assert (measured > 1.0).all()
+    state, memory = learner.store(state, memory, episodes, jax.random.key(1), jnp.float32(0))
+    np.testing.assert_array_equal(state.whitening.mean_square, measured)
+    assert state.normalizer.count == 1 + 2 * 96

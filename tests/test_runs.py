@@ -1,0 +1,270 @@
+"""Runs on disk: resume, damage, disk, signals. Processes are really started and really killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+import csd
+from csd import checkpoint, rundir
+from csd.errors import UserError
+from csd.training import TIMING, Trainer
+from tests.conftest import TINY, flags
+
+COMMAND = [sys.executable, "-m", "csd"]
+
+
+def final_arrays(run: Path) -> dict[str, np.ndarray]:
+    """Everything in the newest checkpoint: parameters, optimisers, replay, counters."""
+    arrays, _ = checkpoint.load(
+        run / rundir.CHECKPOINTS, checkpoint.episodes(run / rundir.CHECKPOINTS)[-1]
+    )
+    return arrays
+
+
+def metrics(run: Path) -> list[dict]:
+    """Metrics without what depends on the clock."""
+    return [{k: v for k, v in row.items() if k not in TIMING} for row in rundir.read_metrics(run)]
+
+
+def assert_same(first: Path, second: Path) -> None:
+    """Two runs are equal bit for bit."""
+    a, b = final_arrays(first), final_arrays(second)
+    assert a.keys() == b.keys()
+    for name in a:
+        np.testing.assert_array_equal(a[name], b[name], err_msg=name)
+    assert metrics(first) == metrics(second)
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    """The same tiny run by the command line, never interrupted, with and without overlap."""
+    runs = {}
+    for overlap in (False, True):
+        run = tmp_path_factory.mktemp("reference") / str(overlap)
+        words = ["train", "Probe", "--run-dir", str(run), "--quiet"]
+        options = {**TINY, "overlap": overlap, "episodes": 400}
+        subprocess.run([*COMMAND, *words, *flags(options)], check=True, capture_output=True)
+        runs[overlap] = run
+    return runs
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+def test_a_run_killed_at_random_times_equals_the_uninterrupted_one(reference, tmp_path, overlap):
+    run = tmp_path / "killed"
+    words = ["train", "Probe", "--run-dir", str(run), "--quiet"]
+    options = {**TINY, "overlap": overlap, "episodes": 400}
+    process = subprocess.Popen([*COMMAND, *words, *flags(options)], stdout=subprocess.DEVNULL)
+    rng = np.random.default_rng()
+    kills = 0
+    while True:
+        if kills < 4:
+            wait_for_life(run, process, checkpoint.episodes(run / rundir.CHECKPOINTS))
+            time.sleep(rng.uniform(0.0, 0.3))
+            process.kill()
+            kills += 1
+        if process.wait() == 0:
+            break
+        resume = [*COMMAND, "train", "--resume", str(run), "--quiet"]
+        process = subprocess.Popen(resume, stdout=subprocess.DEVNULL)
+    assert kills == 4
+    assert_same(reference[overlap], run)
+
+
+def wait_for_life(run: Path, process: subprocess.Popen, before: list[int]) -> None:
+    """Wait until the process has written a checkpoint of its own, or has ended."""
+    while process.poll() is None and checkpoint.episodes(run / rundir.CHECKPOINTS) == before:
+        time.sleep(0.005)
+
+
+def test_overlap_changes_the_result_and_workers_do_not(reference, tmp_path):
+    options = {**TINY, "episodes": 400, "overlap": False}
+    run = csd.train("Probe", run_dir=tmp_path / "run", workers=3, quiet=True, **options)
+    assert_same(reference[False], run.dir)
+    assert metrics(reference[True]) != metrics(reference[False])
+
+
+def test_resume_of_a_finished_run_leaves_it_alone(tiny_run):
+    before = (tiny_run.dir / rundir.METRICS).read_bytes()
+    assert csd.resume(tiny_run.dir).finished
+    assert (tiny_run.dir / rundir.METRICS).read_bytes() == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_says_how_to_go_on(tmp_path, number):
+    run = tmp_path / "run"
+    words = ["train", "Probe", "--run-dir", str(run), "--episodes", "1000000"]
+    options = {k: v for k, v in TINY.items() if k != "episodes"}
+    process = subprocess.Popen(
+        [*COMMAND, *words, *flags(options)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for_life(run, process, [])
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=60)
+    assert f"csd train --resume {run}" in out and process.returncode == 130
+    newest = checkpoint.episodes(run / rundir.CHECKPOINTS)[-1]
+    assert metrics(run)[-1]["episodes"] <= newest
+
+
+def copy_run(source: Path, target: Path) -> Path:
+    """A run that can be damaged."""
+    import shutil
+
+    shutil.copytree(source, target)
+    return target
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "missing", "bad json"])
+def test_a_damaged_checkpoint_is_reported_and_the_one_before_is_used(
+    tiny_run, tmp_path, damage, capsys
+):
+    run = copy_run(tiny_run.dir, tmp_path / "run")
+    folder = run / rundir.CHECKPOINTS
+    newest = checkpoint.episodes(folder)[-1]
+    file = folder / f"{newest:09d}.safetensors"
+    if damage == "truncated":
+        file.write_bytes(file.read_bytes()[:100])
+    elif damage == "flipped":
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+    elif damage == "missing":
+        file.unlink()
+    else:
+        file.with_suffix(".json").write_text("{")
+    Trainer(tiny_run.config, run, quiet=True).train()
+    assert "warning: checkpoint" in capsys.readouterr().err
+    assert_same(tiny_run.dir, run)
+
+
+def test_no_usable_checkpoint_is_one_line_and_changes_nothing(tiny_run, tmp_path):
+    run = copy_run(tiny_run.dir, tmp_path / "run")
+    for file in (run / rundir.CHECKPOINTS).glob("*.safetensors"):
+        file.write_bytes(b"")
+    before = sorted((p, p.stat().st_size) for p in run.rglob("*") if p.is_file())
+    with pytest.raises(UserError, match="no usable checkpoint"):
+        csd.load(run)
+    assert sorted((p, p.stat().st_size) for p in run.rglob("*") if p.is_file()) == before
+
+
+def test_only_the_newest_two_checkpoints_are_kept(tiny_run):
+    folder = tiny_run.dir / rundir.CHECKPOINTS
+    assert len(list(folder.iterdir())) == 2 * checkpoint.KEEP
+
+
+def test_a_checkpoint_holds_arrays_and_json_only(tiny_run):
+    folder = tiny_run.dir / rundir.CHECKPOINTS
+    for file in folder.glob("*.safetensors"):
+        arrays = safetensors.numpy.load(file.read_bytes())
+        assert all(isinstance(value, np.ndarray) for value in arrays.values())
+    meta = json.loads(next(folder.glob("*.json")).read_text())
+    assert meta["versions"]["jax"] and len(meta["sha256"]) == 64
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "cannot be read"),
+        ('{"env": "Probe", "method": "cds"}', "did you mean 'csd'"),
+        ('{"env": "Probe", "episods": 3}', "did you mean 'episodes'"),
+        ('{"env": "Probe", "sac": 3}', "must be an object"),
+    ],
+)
+def test_an_unreadable_config_is_one_line(tmp_path, content, message):
+    (tmp_path / rundir.CONFIG).write_text(content)
+    with pytest.raises(UserError, match=message) as caught:
+        csd.load(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_directory_of_another_run_is_refused(tiny_run):
+    with pytest.raises(UserError, match="already holds a run"):
+        csd.train("Probe", run_dir=tiny_run.dir, quiet=True, **TINY)
+
+
+def test_a_directory_with_other_files_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").write_text("do not touch")
+    with pytest.raises(UserError, match="holds other files"):
+        csd.train("Probe", run_dir=tmp_path, quiet=True, **TINY)
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_mistake_leaves_no_run_directory_behind(tmp_path):
+    with pytest.raises(UserError):
+        csd.train("Probe", run_dir=tmp_path / "run", focus="pck")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_full_disk_keeps_the_checkpoint_before_and_goes_on(
+    tiny_run, tmp_path, monkeypatch, capsys
+):
+    run = copy_run(tiny_run.dir, tmp_path / "run")
+    folder = run / rundir.CHECKPOINTS
+    newest = checkpoint.episodes(folder)[-1]
+    for suffix in ("json", "safetensors"):
+        (folder / f"{newest:09d}.{suffix}").unlink()
+    kept = checkpoint.episodes(folder)[-1]
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    assert Trainer(tiny_run.config, run, quiet=True).train()
+    assert "no room for the checkpoint" in capsys.readouterr().err
+    assert checkpoint.episodes(folder)[-1] == kept
+    assert not list(folder.glob(".*tmp"))
+
+
+def test_nan_in_a_loss_stops_with_one_line_and_keeps_the_checkpoint(tiny_run, tmp_path):
+    with pytest.raises(UserError, match=r"became (nan|inf)") as caught:
+        csd.train("Probe", run_dir=tmp_path / "run", quiet=True, **{**TINY, "lr": 1e30})
+    assert "\n" not in str(caught.value)
+    assert (tmp_path / "run" / rundir.CONFIG).exists()
+
+
+def test_metrics_name_every_state_dimension(tiny_run):
+    row = rundir.read_metrics(tiny_run.dir)[-1]
+    assert list(row["sigma"]) == ["point_x", "point_y", "puck_x", "puck_y"]
+    expected = {
+        "episodes",
+        "env_steps",
+        "updates",
+        "update_to_data",
+        "reward",
+        "lambda",
+        "slack",
+        "q",
+    }
+    assert expected <= row.keys() and row["evaluation"]["coverage"] > 0
+    assert list((tiny_run.dir / "tensorboard").iterdir())
+
+
+def test_loaded_skills_act_single_and_batched(tiny_run):
+    skills = csd.load(tiny_run.dir)
+    rng = np.random.default_rng(0)
+    z = skills.sample(rng)
+    obs = np.zeros(4, np.float32)
+    action = skills.act(obs, z)
+    batch = skills.act(np.tile(obs, (3, 1)), z)
+    assert action.shape == (2,) and batch.shape == (3, 2)
+    np.testing.assert_allclose(batch[1], action, rtol=1e-5)
+    assert skills.sample(rng, 5).shape == (5, 2) and skills.embed(obs).shape == (2,)
+    with pytest.raises(UserError, match=r"\(5,\)"):
+        skills.act(np.zeros(5), z)
+
+
+def test_discrete_skills_are_rolled_out_four_times_each(tmp_path):
+    options = {**TINY, "skill_type": "discrete", "skill_dim": 3}
+    run = csd.train("Probe", run_dir=tmp_path / "run", quiet=True, **options)
+    result = csd.evaluate(run.dir)
+    assert result["rollouts"] == 12 and "direction" not in result["skills"]
