@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 from csd import envs
@@ -14,8 +15,11 @@ from csd.methods.dsd import dsd
 from csd.presets import preset
 from csd.rl import normalizer, replay, sac
 from csd.rl.networks import mlp
+from csd.rl.optimizer import adam, descend
 from csd.rl.replay import Batch
 from tests.conftest import TINY
+
+ADAM = optax.adam(1e-3)
 
 
 def episodes(values, lengths, terminal=None, horizon=3):
@@ -81,7 +85,7 @@ def test_normalizer_counts_one_zero_sample_and_skips_masked_rows():
 
 def test_log_density_of_a_squashed_action_matches_the_change_of_variables():
     config = SACConfig(actor_hidden=(4,), actor_projection=0)
-    state = sac.init(jax.random.key(0), config, 3, 2)
+    state = sac.init(jax.random.key(0), config, ADAM, 3, 2)
     inputs = jax.random.normal(jax.random.key(1), (5, 3))
     action, log_prob = sac.sample_action(state.actor, config, inputs, jax.random.key(2))
     mean, log_std = sac.policy(state.actor, config, inputs)
@@ -106,7 +110,7 @@ def make_batch(size=6, terminal=0.0):
 @pytest.mark.parametrize("terminal", [0.0, 1.0])
 def test_critic_target_bootstraps_only_where_there_is_a_future(terminal):
     config = SACConfig(actor_hidden=(4,), actor_projection=0, critic_hidden=(4,), entropy="none")
-    state, batch = sac.init(jax.random.key(0), config, 5, 2), make_batch(terminal=terminal)
+    state, batch = sac.init(jax.random.key(0), config, ADAM, 5, 2), make_batch(terminal=terminal)
     key, reward = jax.random.key(3), jnp.arange(6.0)
     _, info = sac.critic_loss(state.critic, state, config, batch, jnp.zeros(()), reward, key)
     inputs = jnp.concatenate([batch.next_obs, batch.skill], axis=-1)
@@ -118,9 +122,9 @@ def test_critic_target_bootstraps_only_where_there_is_a_future(terminal):
 
 def test_targets_move_only_every_period():
     config = SACConfig(actor_hidden=(4,), actor_projection=0, critic_hidden=(4,), target_period=2)
-    state = sac.init(jax.random.key(0), config, 5, 2)
-    first, _ = sac.update(state, config, make_batch(), jnp.ones(6), jax.random.key(1))
-    second, _ = sac.update(first, config, make_batch(), jnp.ones(6), jax.random.key(2))
+    state = sac.init(jax.random.key(0), config, ADAM, 5, 2)
+    first, _ = sac.update(state, config, ADAM, make_batch(), jnp.ones(6), jax.random.key(1))
+    second, _ = sac.update(first, config, ADAM, make_batch(), jnp.ones(6), jax.random.key(2))
     before, after, online = (
         s.target_critic[0][0]["w"]
         for s in (first, second, second._replace(target_critic=second.critic))
@@ -133,7 +137,11 @@ def test_two_critics_use_the_smaller_value():
     config = SACConfig(
         critics=2, actor_hidden=(4,), actor_projection=0, critic_hidden=(4,), entropy="none"
     )
-    state, batch, key = sac.init(jax.random.key(0), config, 5, 2), make_batch(), jax.random.key(3)
+    state, batch, key = (
+        sac.init(jax.random.key(0), config, ADAM, 5, 2),
+        make_batch(),
+        jax.random.key(3),
+    )
     inputs = jnp.concatenate([batch.obs, batch.skill], axis=-1)
     action, _ = sac.sample_action(state.actor, config, inputs, key)
     both = sac.q_values(state.critic, inputs, action)
@@ -301,3 +309,16 @@ def test_whitening_is_measured_in_the_warmup_and_then_fixed():
     state, memory = learner.store(state, memory, episodes, jax.random.key(1), jnp.float32(0))
     np.testing.assert_array_equal(state.whitening.mean_square, measured)
     assert state.normalizer.count == 1 + 2 * 96
+
+
+def test_learning_rates_fall_over_the_last_two_fifths():
+    optimizer = adam(1.0, steps=10, final=0.1)
+    state, params, steps = optimizer.init(jnp.zeros(1)), jnp.zeros(1), []
+    for _ in range(11):
+        new, state = descend(optimizer, jnp.ones(1), state, params)
+        steps.append(float((params - new)[0]))
+        params = new
+    # Adam's step under a constant gradient is the learning rate itself.
+    np.testing.assert_allclose(steps[:7], 1.0, rtol=1e-3)
+    np.testing.assert_allclose(steps[8], 0.55, rtol=1e-3)
+    np.testing.assert_allclose(steps[10], 0.1, rtol=1e-3)

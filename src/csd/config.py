@@ -137,6 +137,8 @@ class Config:
     """In each iteration train the method before the policy, on one shared batch."""
     batch_size: int = 256
     """Transitions per gradient step."""
+    final_lr: float = 1.0
+    """Share of every learning rate left at the end; it falls over the last two fifths."""
     replay_episodes: int = 2_000
     """Episodes kept in replay."""
     replay_overwrite: Literal["random", "oldest"] = "random"
@@ -184,6 +186,7 @@ class Config:
             self.num_envs <= self.replay_episodes,
             f"num_envs ({self.num_envs}) must not exceed replay_episodes ({self.replay_episodes})",
         )
+        _require(0.0 < self.final_lr <= 1.0, f"final_lr must be in (0, 1], not {self.final_lr}")
         _require(
             self.skill_type != "discrete" or self.skill_dim >= 2,
             "discrete skills need skill_dim of at least 2",
@@ -198,6 +201,11 @@ class Config:
             self.method_states != "normalized" or self.normalizer != "none",
             "method_states 'normalized' needs a normalizer other than 'none'",
         )
+
+
+def gradient_steps(config: Config) -> int:
+    """Gradient steps of the policy in the whole run."""
+    return max(config.episodes - config.warmup_episodes, 1) * config.updates // config.num_envs
 
 
 def to_dict(config: Config) -> dict[str, Any]:

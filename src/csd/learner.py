@@ -9,12 +9,13 @@ import numpy as np
 from jax import Array
 
 from csd.compilation import enable_cache
-from csd.config import Config
+from csd.config import Config, gradient_steps
 from csd.envs.base import EnvSpec
 from csd.errors import UserError, nearest
 from csd.methods import METHODS, MethodSpec
 from csd.rl import normalizer, replay, sac
 from csd.rl.normalizer import Normalizer
+from csd.rl.optimizer import adam
 from csd.rl.replay import Batch, Replay
 
 Info = dict[str, Array]
@@ -62,7 +63,9 @@ class Learner:
         self.config, self.env = config, env
         self.focus = focus_indices(config.focus, env)
         discrete = config.skill_type == "discrete"
-        spec = MethodSpec(len(self.focus), env.action_dim, config.skill_dim, discrete)
+        annealed = partial(adam, steps=gradient_steps(config), final=config.final_lr)
+        self._optimizer = annealed(config.sac.lr)
+        spec = MethodSpec(len(self.focus), env.action_dim, config.skill_dim, discrete, annealed)
         self.method = METHODS[config.method](config.algorithm, spec)
         self.train = jax.jit(partial(self._epoch, warmup=False), donate_argnums=0)
         self.warm = jax.jit(partial(self._epoch, warmup=True), donate_argnums=0)
@@ -77,7 +80,7 @@ class Learner:
         sac_key, method_key = jax.random.split(key)
         inputs = self.env.obs_dim + self.config.skill_dim
         return LearnerState(
-            sac.init(sac_key, self.config.sac, inputs, self.env.action_dim),
+            sac.init(sac_key, self.config.sac, self._optimizer, inputs, self.env.action_dim),
             self.method.init(method_key),
             normalizer.init(self.env.obs_dim),
             normalizer.init(self.env.obs_dim),
@@ -169,7 +172,9 @@ class Learner:
             obs=self._normalize(state.normalizer, batch.obs),
             next_obs=self._normalize(state.normalizer, batch.next_obs),
         )
-        learned, info = sac.update(state.sac, self.config.sac, seen, reward, sac_key)
+        learned, info = sac.update(
+            state.sac, self.config.sac, self._optimizer, seen, reward, sac_key
+        )
         return state._replace(sac=learned), info
 
     def _update_method(self, state: LearnerState, batch: Batch, key: Array) -> Any:

@@ -39,7 +39,9 @@ FAST: dict[str, Any] = {
     "eval_skills": 64,
     "log_every": 200,
     "checkpoint_every": 1_000,
+    "final_lr": 0.1,
     # the policy
+    "action_penalty": 0.2,
     "reward_scale": 20.0,
     "critics": 2,
     "actor_projection": 0,

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import optax
 from jax import Array
 
 from csd.rl.replay import Batch
@@ -18,6 +19,8 @@ class MethodSpec(NamedTuple):
     action_dim: int
     skill_dim: int
     discrete: bool
+    adam: Callable[[float], optax.GradientTransformation] = optax.adam
+    """Makes the optimiser for a learning rate; the run may let the rate fall towards its end."""
 
 
 class Method(NamedTuple):

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 from jax import Array
 
 from csd import objectives
@@ -34,7 +33,7 @@ def density(params: tuple[Params, Params], obs: Array) -> tuple[Array, Array]:
 
 def controllability(config: CSDConfig, spec: MethodSpec) -> Distance:
     """The controllability-aware distance (equations 14 to 16) and the training of its density."""
-    optimizer = optax.adam(config.density_lr)
+    optimizer = spec.adam(config.density_lr)
 
     def init(key: Array) -> DensityState:
         sizes = [spec.obs_dim, *config.density_hidden, spec.obs_dim]

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 from jax import Array
 
 from csd import objectives
@@ -32,7 +31,7 @@ def skill_code(spec: MethodSpec, skill: Array) -> Array:
 
 def dsd(config: DSDConfig, spec: MethodSpec, distance: Distance) -> Method:
     """The dual objectives of the paper with `distance` in the constraint."""
-    phi_optimizer, lambda_optimizer = optax.adam(config.phi_lr), optax.adam(config.lambda_lr)
+    phi_optimizer, lambda_optimizer = spec.adam(config.phi_lr), spec.adam(config.lambda_lr)
 
     def init(key: Array) -> DSDState:
         phi_key, distance_key = jax.random.split(key)

@@ -1,10 +1,21 @@
-"""One typed call for a step of an optax optimiser."""
+"""Adam, perhaps with a learning rate that falls towards the end, and one typed call for a step."""
 
 from typing import Any, TypeVar, cast
 
 import optax
 
 Tree = TypeVar("Tree")
+
+
+ANNEALED = 0.4  # the share of a run over which a learning rate falls
+
+
+def adam(lr: float, steps: int, final: float) -> optax.GradientTransformation:
+    """Adam whose rate falls linearly to `final * lr` over the last part of `steps`."""
+    if final == 1.0:
+        return optax.adam(lr)
+    falling = max(int(ANNEALED * steps), 1)
+    return optax.adam(optax.linear_schedule(lr, final * lr, falling, steps - falling))
 
 
 def descend(

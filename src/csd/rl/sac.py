@@ -29,11 +29,13 @@ class SACState(NamedTuple):
     steps: Array
 
 
-def _optimizer(config: SACConfig) -> optax.GradientTransformation:
-    return optax.adam(config.lr)
-
-
-def init(key: Array, config: SACConfig, input_dim: int, action_dim: int) -> SACState:
+def init(
+    key: Array,
+    config: SACConfig,
+    optimizer: optax.GradientTransformation,
+    input_dim: int,
+    action_dim: int,
+) -> SACState:
     """Networks for inputs of `input_dim` (state and skill side by side)."""
 
     def networks(key: Array) -> tuple[Params, list[Params]]:
@@ -46,7 +48,7 @@ def init(key: Array, config: SACConfig, input_dim: int, action_dim: int) -> SACS
     actor, critic = networks(online_key)
     target_actor, target_critic = networks(online_key if config.target_copy else target_key)
     log_alpha = jnp.log(jnp.float32(max(config.alpha, 1e-8)))
-    opt = _optimizer(config).init((actor, critic, log_alpha))
+    opt = optimizer.init((actor, critic, log_alpha))
     zero = jnp.zeros((), jnp.int32)
     return SACState(actor, critic, target_actor, target_critic, log_alpha, opt, zero)
 
@@ -137,7 +139,12 @@ def actor_loss(
 
 
 def update(
-    state: SACState, config: SACConfig, batch: Batch, reward: Array, key: Array
+    state: SACState,
+    config: SACConfig,
+    optimizer: optax.GradientTransformation,
+    batch: Batch,
+    reward: Array,
+    key: Array,
 ) -> tuple[SACState, Info]:
     """One step of critic, actor, temperature and (every `target_period`) targets."""
     actor_key, critic_key = jax.random.split(key)
@@ -159,7 +166,7 @@ def update(
 
     params = (state.actor, state.critic, state.log_alpha)
     grads = (actor_grad, critic_grad, alpha_grad)
-    (actor, critic, log_alpha), opt = descend(_optimizer(config), grads, state.opt, params)
+    (actor, critic, log_alpha), opt = descend(optimizer, grads, state.opt, params)
 
     steps = state.steps + 1
     rate = jnp.where(steps % config.target_period == 0, config.target_rate, 0.0)
