@@ -41,7 +41,6 @@ FAST: dict[str, Any] = {
     "checkpoint_every": 1_000,
     "final_lr": 0.1,
     # the policy
-    "action_penalty": 0.2,
     "reward_scale": 20.0,
     "critics": 2,
     "actor_projection": 0,
