@@ -19,6 +19,8 @@ from csd.training import TIMING, Trainer
 from tests.conftest import TINY, flags
 
 COMMAND = [sys.executable, "-m", "csd"]
+LONGER = {**TINY, "episodes": 400, "checkpoint_every": 20, "log_every": 12}
+"""Long enough to be killed several times; checkpoints fall between rows of metrics."""
 
 
 def final_arrays(run: Path) -> dict[str, np.ndarray]:
@@ -50,7 +52,7 @@ def reference(tmp_path_factory):
     for overlap in (False, True):
         run = tmp_path_factory.mktemp("reference") / str(overlap)
         words = ["train", "Probe", "--run-dir", str(run), "--quiet"]
-        options = {**TINY, "overlap": overlap, "episodes": 400}
+        options = {**LONGER, "overlap": overlap}
         subprocess.run([*COMMAND, *words, *flags(options)], check=True, capture_output=True)
         runs[overlap] = run
     return runs
@@ -60,7 +62,7 @@ def reference(tmp_path_factory):
 def test_a_run_killed_at_random_times_equals_the_uninterrupted_one(reference, tmp_path, overlap):
     run = tmp_path / "killed"
     words = ["train", "Probe", "--run-dir", str(run), "--quiet"]
-    options = {**TINY, "overlap": overlap, "episodes": 400}
+    options = {**LONGER, "overlap": overlap}
     process = subprocess.Popen([*COMMAND, *words, *flags(options)], stdout=subprocess.DEVNULL)
     rng = np.random.default_rng()
     kills = 0
@@ -85,7 +87,7 @@ def wait_for_life(run: Path, process: subprocess.Popen, before: list[int]) -> No
 
 
 def test_overlap_changes_the_result_and_workers_do_not(reference, tmp_path):
-    options = {**TINY, "episodes": 400, "overlap": False}
+    options = {**LONGER, "overlap": False}
     run = csd.train("Probe", run_dir=tmp_path / "run", workers=3, quiet=True, **options)
     assert_same(reference[False], run.dir)
     assert metrics(reference[True]) != metrics(reference[False])

@@ -241,6 +241,7 @@ class Trainer:
             "updates": clock.updates,
             "seconds": clock.seconds(),
             "diverged": self._diverged,
+            "moved": self._moved,
         }
         try:
             checkpoint.save(self.run / rundir.CHECKPOINTS, episode, arrays, meta)
@@ -273,7 +274,7 @@ class Trainer:
             state=jax.tree.map(jnp.asarray, session.state),
             memory=jax.tree.map(jnp.asarray, session.memory),
         )
-        self._diverged = meta["diverged"]
+        self._diverged, self._moved = meta["diverged"], meta["moved"]
         clock = Clock(meta["seconds"], meta["env_steps"], meta["updates"])
         return meta["episode"], clock, session, meta["metrics_bytes"]
 
