@@ -138,7 +138,7 @@ class Config:
     batch_size: int = 256
     """Transitions per gradient step."""
     final_lr: float = 1.0
-    """Share of every learning rate left at the end; it falls over the last two fifths."""
+    """Share of every learning rate left at the end; it falls over the last quarter."""
     replay_episodes: int = 2_000
     """Episodes kept in replay."""
     replay_overwrite: Literal["random", "oldest"] = "random"

@@ -25,7 +25,7 @@ MEASURED: dict[tuple[str, str], Measured] = {}
 SKILL_DIMS = {"FetchPickAndPlace": 3}
 
 FAST: dict[str, Any] = {
-    "episodes": 8_000,
+    "episodes": 9_000,
     "warmup_episodes": 400,
     "num_envs": 20,
     "updates": 200,
@@ -39,7 +39,7 @@ FAST: dict[str, Any] = {
     "eval_skills": 64,
     "log_every": 200,
     "checkpoint_every": 1_000,
-    "final_lr": 0.1,
+    "final_lr": 0.2,
     # the policy
     "reward_scale": 20.0,
     "critics": 2,

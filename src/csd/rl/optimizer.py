@@ -7,7 +7,7 @@ import optax
 Tree = TypeVar("Tree")
 
 
-ANNEALED = 0.4  # the share of a run over which a learning rate falls
+ANNEALED = 0.25  # the share of a run over which a learning rate falls
 
 
 def adam(lr: float, steps: int, final: float) -> optax.GradientTransformation:
