@@ -57,6 +57,66 @@ PROBE: dict[str, Any] = {
     "checkpoint_every": 1_000,
 }
 
+SMALL_NETWORKS: dict[str, Any] = {
+    "discriminator_hidden": (64, 64),
+    "dynamics_hidden": (64, 64),
+    "model_hidden": (64, 64),
+}
+"""PROBE for the networks that only other methods have."""
+
+METHOD_CHANGES: dict[str, dict[str, Any]] = {
+    "lsd": {"reward_scale": 500.0},
+    "lsd-preset": {
+        "reward_scale": 500.0,
+        "normalizer": "preset",
+        "method_states": "normalized",
+    },
+    "lsd-norm": {"reward_scale": 500.0, "method_states": "raw"},
+    "lsd-dual": {"reward_scale": 500.0},
+    "metra": {
+        "reward_scale": 1.0,
+        "lambda_init": 30.0,
+        "slack": 1e-3,
+        "skill_unit_length": True,
+        "method_states": "normalized",
+    },
+    "diayn": {"reward_scale": 1500.0},
+    "dads": {"reward_scale": 50.0},
+    "disagreement": {"reward_scale": 200.0},
+}
+"""What a method changes in every preset; the scales are the paper's for manipulation."""
+
+METRA_LOOP: dict[str, Any] = {
+    "num_envs": 8,
+    "updates": 50,
+    "method_updates": 50,
+    "method_first": True,
+    "replay_episodes": 20_000,
+    "replay_overwrite": "oldest",
+    "phi_hidden": (1024, 1024),
+    "phi_lr": 1e-4,
+    "lambda_lr": 1e-4,
+    "discount": 0.99,
+    "critics": 2,
+    "actor_hidden": (1024, 1024),
+    "actor_projection": 0,
+    "actor_activation": "tanh",
+    "critic_hidden": (1024, 1024),
+    "lr": 1e-4,
+    "alpha": 0.01,
+    "alpha_auto": True,
+    "entropy": "soft",
+    "action_penalty": 0.0,
+    "target_period": 1,
+    "target_actor": False,
+    "target_copy": True,
+    "bootstrap_time_limit": False,
+    "action_noise": 0.0,
+    "random_action_prob": 0.0,
+    "sample_actions": True,
+}
+"""METRA's own loop, for `paper`; its replay of a million steps counted in episodes of 50."""
+
 GYM: dict[str, Any] = FETCH_FAST | {
     "normalizer": "preset",
     "method_states": "whitened",
@@ -72,7 +132,7 @@ def preset(env: str, method: str = "csd", name: str = "fast", seed: int = 0) -> 
     base = Config(
         env, method, name, seed, skill_dim=SKILL_DIMS.get(env, 2), algorithm=ALGORITHMS[method]()
     )
-    changes = _changes(env, name)
+    changes = _changes(env, method, name)
     known = {
         *configs._fields(type(base.algorithm)),
         *configs._fields(Config),
@@ -81,9 +141,19 @@ def preset(env: str, method: str = "csd", name: str = "fast", seed: int = 0) -> 
     return configs.replace(base, **{k: v for k, v in changes.items() if k in known})
 
 
-def _changes(env: str, name: str) -> dict[str, Any]:
+def _changes(env: str, method: str, name: str) -> dict[str, Any]:
+    changes = _env_changes(env, name)
+    if method == "metra" and name == "paper" and env != "Probe":
+        changes = changes | METRA_LOOP
+    changes = changes | METHOD_CHANGES.get(method, {})
+    measured = changes.get("normalizer") == "preset" or changes.get("method_states") == "whitened"
+    # Random episodes at the start are for CSD's density, and for statistics that need them.
+    return changes if method == "csd" or measured else changes | {"warmup_episodes": 0}
+
+
+def _env_changes(env: str, name: str) -> dict[str, Any]:
     if env == "Probe":
-        return PROBE
+        return PROBE | SMALL_NETWORKS
     if env in FETCH:
         return FETCH_FAST if name == "fast" else {}
     return GYM if name == "fast" else {"normalizer": "preset", "method_states": "normalized"}

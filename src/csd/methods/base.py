@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 from jax import Array
 
 from csd.rl.replay import Batch
@@ -18,6 +20,7 @@ class MethodSpec(NamedTuple):
     action_dim: int
     skill_dim: int
     discrete: bool
+    unit_length: bool = False
 
 
 class Method(NamedTuple):
@@ -33,6 +36,14 @@ class Method(NamedTuple):
     """The part of `update` that is run during the warm-up, if any."""
     embed: Callable[[State, Array], Array] | None = None
     """embed(state, obs) -> phi(obs), for methods that have one."""
+
+
+def draw_skill(spec: MethodSpec, key: Array) -> Array:
+    """One skill of the prior, shape (skill_dim,)."""
+    if spec.discrete:
+        return jax.nn.one_hot(jax.random.randint(key, (), 0, spec.skill_dim), spec.skill_dim)
+    z = jax.random.normal(key, (spec.skill_dim,))
+    return z / jnp.linalg.norm(z) if spec.unit_length else z
 
 
 class Distance(NamedTuple):

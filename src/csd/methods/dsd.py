@@ -8,7 +8,7 @@ import optax
 from jax import Array
 
 from csd import objectives
-from csd.config import DSDConfig
+from csd.algorithms import DSDConfig
 from csd.methods.base import Distance, Info, Method, MethodSpec
 from csd.rl.networks import Params, mlp, mlp_init
 from csd.rl.optimizer import descend
