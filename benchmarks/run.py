@@ -133,24 +133,18 @@ def matmul_rate(size: int = 1024) -> float:
 
 def step_flops(learner: Learner) -> float:
     """FLOP of one gradient step: two per weight and sample and pass, counted pass by pass."""
-    config, env = learner.config, learner.env
+    config = learner.config
     state = jax.eval_shape(lambda: learner.init(jax.random.key(0)))
 
     def weights(tree: object) -> int:
         return sum(leaf.size for leaf in jax.tree.leaves(tree) if leaf.ndim == 2)
 
     actor, critic = weights(state.sac.actor), weights(state.sac.critic)
-    phi, density = (
-        weights(state.method.phi),
-        weights((state.method.distance.mean, state.method.distance.log_sigma)),
-    )
-    # Passes: actor forward and backward (3), target actor (1); critic forward and backward (3), target (1),
-    # forward and backward to the action (2); phi on both states for reward (2) and update (6);
-    # density for the distance (1, shared with its own forward) and update (3).
-    first_layers = (
-        config.batch_size * (env.obs_dim + config.skill_dim) * 256
-    )  # no gradient to the inputs
-    del first_layers
+    phi, model = weights(state.method.phi), state.method.distance
+    density = weights((model.mean, model.log_sigma))
+    # Passes over the weights: actor forward and backward 3, target actor 1; critic forward and
+    # backward 3, target 1, forward and backward to the action 2; phi on both states for the
+    # reward 2 and for its update 6; density 3 (its forward pass serves the distance too).
     return 2.0 * config.batch_size * (4 * actor + 6 * critic + 8 * phi + 3 * density)
 
 
@@ -173,14 +167,14 @@ def gradient_steps() -> None:
             seconds = min(seconds, (time.perf_counter() - start) / 50)
         flops = step_flops(learner)
         print(
-            f"  {name:<6} {1e3 * seconds:6.2f} ms  {1 / seconds:6.0f} updates/s  {flops / 1e9:.2f} GFLOP  "
-            f"{flops / seconds / 1e9:5.0f} GFLOP/s = {flops / seconds / peak:.0%} of the matmul rate "
-            f"({peak / 1e9:.0f} GFLOP/s)"
+            f"  {name:<6} {1e3 * seconds:6.2f} ms  {1 / seconds:6.0f} updates/s  "
+            f"{flops / 1e9:.2f} GFLOP  {flops / seconds / 1e9:5.0f} GFLOP/s = "
+            f"{flops / seconds / peak:.0%} of the matmul rate ({peak / 1e9:.0f} GFLOP/s)"
         )
 
 
 def start_up() -> None:
-    """Seconds from `csd train` to the first progress line, without and with a warm cache; memory."""
+    """Seconds from `csd train` to the first progress line, cold and warm, and memory."""
     print("\nStart-up of `csd train FetchPush` (seconds to the first progress line)")
     with tempfile.TemporaryDirectory() as folder:
         for label in ("empty cache", "warm cache"):
@@ -210,9 +204,8 @@ def start_up() -> None:
 
 if __name__ == "__main__":
     print("command: make bench")
-    print(
-        f"machine: {CORES} cores, {platform.machine()}, Python {platform.python_version()}, jax {jax.__version__}"
-    )
+    python = platform.python_version()
+    print(f"machine: {CORES} cores, {platform.machine()}, Python {python}, jax {jax.__version__}")
     environments()
     gradient_steps()
     start_up()

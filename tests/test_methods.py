@@ -1,4 +1,4 @@
-"""Every method against numbers worked out in NumPy, and in a tiny run that is stopped and resumed."""
+"""Every method against numbers worked out in NumPy, and in a tiny run that is resumed."""
 
 import dataclasses
 import math
@@ -370,9 +370,10 @@ def test_every_preset_of_every_method_is_a_valid_configuration(method, name):
     scales = {"diayn": 1500.0, "dads": 50.0, "disagreement": 200.0, "metra": 1.0, "lsd": 500.0}
     for env in ("Probe", "FetchPickAndPlace", "Ant-v5"):
         config = preset(env, method, name)
-        assert config.sac.reward_scale == scales.get(method, config.sac.reward_scale)
         measured = config.normalizer == "preset" or config.method_states == "whitened"
         assert (config.warmup_episodes > 0) == (method == "csd" or measured)
+        if method in scales:
+            assert config.sac.reward_scale == (1.0 if env == "Ant-v5" else scales[method])
 
 
 def test_every_method_is_listed_and_configured():
@@ -382,7 +383,7 @@ def test_every_method_is_listed_and_configured():
 
 
 def test_lsd_preset_measures_states_in_random_episodes_only(tmp_path):
-    options = options_of("lsd-preset") | {"focus": ""}
+    options = options_of("lsd-preset")
     run = csd.train("Probe", method="lsd-preset", run_dir=tmp_path / "run", quiet=True, **options)
     skills = csd.load(run.dir)
     assert skills.state.normalizer.count == 1 + 8 * 24
@@ -392,4 +393,5 @@ def test_lsd_preset_measures_states_in_random_episodes_only(tmp_path):
         skills.state.method.phi, [jnp.asarray(v) for v in skills.state.method.vectors]
     )
     seen = (obs - skills.state.normalizer.mean) / np.maximum(std, 0.01)
-    np.testing.assert_allclose(skills.embed(obs), mlp(layers, seen), rtol=1e-3, atol=1e-5)
+    expected = mlp(layers, seen[:, [0, 1, 3]])
+    np.testing.assert_allclose(skills.embed(obs), expected, rtol=1e-3, atol=1e-5)

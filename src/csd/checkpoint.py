@@ -49,7 +49,7 @@ def _name(path: tuple[Any, ...]) -> str:
 def save(folder: Path, episode: int, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
     """Write checkpoint `episode`; it exists only once its JSON does. The newest two are kept."""
     folder.mkdir(parents=True, exist_ok=True)
-    content = safetensors.numpy.save({k: np.ascontiguousarray(v) for k, v in arrays.items()})
+    content = safetensors.numpy.save({k: np.array(v, order="C") for k, v in arrays.items()})
     meta = {
         "episode": episode,
         "sha256": hashlib.sha256(content).hexdigest(),

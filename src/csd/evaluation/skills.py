@@ -87,8 +87,9 @@ def _parse_dims(dims: str, spec: EnvSpec) -> list[int]:
         elif part.isdigit() and int(part) < spec.obs_dim:
             chosen.append(int(part))
         else:
+            groups = ", ".join(spec.groups) or "none are named here"
             raise UserError(
-                f"unknown state dimension {part!r}: give a group ({', '.join(spec.groups) or 'none'}), "
+                f"unknown state dimension {part!r}: give a group ({groups}), "
                 f"names such as {spec.names[0]}, or indices from 0 to {spec.obs_dim - 1}"
             )
     return chosen
