@@ -2,7 +2,10 @@
 
 import dataclasses
 import math
+import re
 import shutil
+import sys
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +24,7 @@ from csd.algorithms import (
 )
 from csd.config import Config, SACConfig
 from csd.methods import METHODS, MethodSpec
+from csd.methods.distances import find_distance
 from csd.presets import preset
 from csd.rl import spectral
 from csd.rl.networks import mlp, mlp_init
@@ -284,8 +288,6 @@ def user_module(tmp_path, monkeypatch):
     (tmp_path / "my_distances_for_test.py").write_text(USER_MODULE)
     monkeypatch.chdir(tmp_path)
     yield "my_distances_for_test"
-    import sys
-
     sys.modules.pop("my_distances_for_test", None)
 
 
@@ -333,6 +335,20 @@ def test_a_distance_that_cannot_be_used_is_one_line(user_module, name, message):
     with pytest.raises(csd.UserError, match=message) as caught:
         distance_of(name.format(user_module))
     assert "\n" not in str(caught.value)
+
+
+def test_the_distances_of_the_documentation_work(tmp_path, monkeypatch):
+    page = Path(__file__).parents[1] / "docs" / "distances.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    (tmp_path / "documented_distances.py").write_text("\n".join(blocks))
+    monkeypatch.chdir(tmp_path)
+    spec, change = CONTINUOUS._replace(obs_dim=4), jnp.array([[3.0, 4.0, 0.0, 0.0]])
+    for name, expected in (("my_distance", 5.0), ("surprise", 5.0)):
+        config = AnyDistanceConfig(distance=f"documented_distances:{name}")
+        distance = find_distance(config, spec)
+        state = distance.init(jax.random.key(0))
+        length, _ = distance.measure(state, jnp.zeros((1, 4)), change)
+        np.testing.assert_allclose(length, [expected], rtol=1e-5)
 
 
 # ---- whole runs
