@@ -26,7 +26,7 @@ from csd.config import Config, SACConfig
 from csd.methods import METHODS, MethodSpec
 from csd.methods.distances import find_distance
 from csd.presets import preset
-from csd.rl import spectral
+from csd.rl import replay, spectral
 from csd.rl.networks import mlp, mlp_init
 from csd.rl.replay import Batch
 from tests.conftest import TINY
@@ -75,8 +75,9 @@ def test_spectral_normalisation_divides_by_the_largest_singular_value_and_keeps_
     params = mlp_init(jax.random.key(0), [5, 8, 3])
     params = [{"w": layer["w"], "b": layer["b"] + 0.5} for layer in params]
     vectors = spectral.init(jax.random.key(1), params)
+    normalize = jax.jit(spectral.normalize)
     for _ in range(300):
-        layers, vectors = spectral.normalize(params, vectors)
+        layers, vectors = normalize(params, vectors)
     for layer, original in zip(layers, params, strict=True):
         largest = np.linalg.svd(np.asarray(original["w"], np.float64), compute_uv=False)[0]
         np.testing.assert_allclose(layer["w"], original["w"] / largest, rtol=1e-3)
@@ -177,8 +178,9 @@ def test_diayn_learns_which_skill_led_to_a_state():
     batch = make_batch(DISCRETE._replace(skill_dim=3), 64)
     batch = batch._replace(next_obs=batch.skill)
     state = method.init(jax.random.key(0))
+    update = jax.jit(method.update)
     for _ in range(200):
-        state, _ = method.update(state, batch, jax.random.key(0))
+        state, _ = update(state, batch, jax.random.key(0))
     assert np.mean(method.reward(state, batch, jax.random.key(0))) > math.log(0.9)
 
 
@@ -257,6 +259,49 @@ def test_members_of_the_ensemble_are_trained_independently():
     first, second = (method.update(s, batch, jax.random.key(0))[0] for s in (state, changed))
     np.testing.assert_allclose(first.models[0]["w"][0], second.models[0]["w"][0], rtol=1e-6)
     assert (first.models[0]["w"][0] != state.models[0]["w"][0]).any()
+
+
+# ---- options of DSD
+
+
+def test_pairs_k_steps_apart_stop_at_the_end_of_the_episode():
+    memory = replay.init(2, 4, 1, 1, 1)
+    obs = jnp.arange(10.0).reshape(2, 5, 1)
+    memory = memory._replace(obs=obs, length=jnp.array([4, 2]))
+    batch = replay.sample(memory, replay.ends(memory), jax.random.key(0), 200, later=3)
+    pairs = {(int(a), int(b)) for a, b in zip(batch.obs, batch.later_obs, strict=True)}
+    assert pairs == {(0, 3), (1, 4), (2, 4), (3, 4), (5, 7), (6, 7)}
+
+
+def test_distance_and_constraint_use_the_pairs_k_steps_apart():
+    method = METHODS["dsd"](AnyDistanceConfig(distance="euclidean"), CONTINUOUS)
+    state, batch = method.init(jax.random.key(0)), make_batch()
+    batch = batch._replace(later_obs=batch.obs + 2.0)
+    _, info = method.update(state, batch, jax.random.key(1))
+    change = np.asarray(method.embed(state, batch.later_obs) - method.embed(state, batch.obs))
+    slack = np.minimum(1e-6, 4.0 - np.mean(change**2, axis=1)).mean()
+    assert info["distance"] == pytest.approx(2.0)
+    np.testing.assert_allclose(info["slack"], slack, rtol=1e-3)
+    step = np.asarray(method.embed(state, batch.next_obs) - method.embed(state, batch.obs))
+    gain = np.mean(np.sum(step * np.asarray(batch.skill), axis=1))
+    np.testing.assert_allclose(info["phi_reward"], gain, rtol=1e-3)
+
+
+def test_the_one_sided_constraint_bounds_only_forward_displacement():
+    phi, direction = jnp.zeros((3, 2)), jnp.array([[0.0, 2.0], [0.0, -2.0], [0.0, 0.0]])
+    moved, distance = jnp.tile(jnp.array([3.0, 4.0]), (3, 1)), jnp.ones(3)
+    gaps = [
+        objectives.constraint_gap(distance, phi, moved, squared, direction)
+        for squared in (True, False)
+    ]
+    # Forwards it is 4 of the length 5, against the direction and without one nothing.
+    np.testing.assert_allclose(gaps, [[1 - 16 / 2, 1, 1], [1 - 4, 1, 1]], rtol=1e-6)
+
+
+def test_a_run_with_both_options_beyond_the_paper_trains(tmp_path):
+    options = options_of("csd") | {"k_step": 3, "one_sided": True}
+    run = csd.train("Probe", run_dir=tmp_path / "run", quiet=True, **options)
+    assert run.finished and np.isfinite(rundir.read_metrics(run.dir)[-1]["density_loss"])
 
 
 # ---- distances by name

@@ -22,10 +22,15 @@ class DSDConfig:
     """Epsilon: the upper clamp of the constraint's slack."""
     constraint: Literal["squared", "norm"] = "squared"
     """squared: mean squared latent displacement <= d^2 (published); norm: length <= d (paper)."""
+    one_sided: bool = False
+    """Bound only the latent displacement forwards along the skill (not in the paper)."""
+    k_step: int = 1
+    """Measure and bound pairs this many steps apart, fewer at an episode's end (paper: 1)."""
 
     def __post_init__(self) -> None:
         require(self.lambda_init > 0.0, f"lambda_init must be positive, not {self.lambda_init}")
         require(self.slack > 0.0, f"slack must be positive, not {self.slack}")
+        require(self.k_step >= 1, f"k_step must be at least 1, not {self.k_step}")
 
 
 @dataclass(frozen=True)

@@ -183,11 +183,16 @@ class Learner:
         return state._replace(method=method), info
 
     def _batch(self, memory: Memory, key: Array) -> Batch:
-        return replay.sample(*memory, key, self.config.batch_size)
+        later = getattr(self.config.algorithm, "k_step", 1)
+        return replay.sample(*memory, key, self.config.batch_size, later)
 
     def _method_view(self, state: LearnerState, batch: Batch) -> Batch:
-        obs = self.method_obs(state, batch.obs)
-        return batch._replace(obs=obs, next_obs=self.method_obs(state, batch.next_obs))
+        later = batch.later_obs
+        return batch._replace(
+            obs=self.method_obs(state, batch.obs),
+            next_obs=self.method_obs(state, batch.next_obs),
+            later_obs=None if later is None else self.method_obs(state, later),
+        )
 
     def method_obs(self, state: LearnerState, obs: Array) -> Array:
         """States as the method sees them: raw or rescaled, perhaps only some dimensions."""

@@ -10,13 +10,24 @@ def dsd_reward(phi: Array, next_phi: Array, skill: Array) -> Array:
     return jnp.sum((next_phi - phi) * skill, axis=-1)
 
 
-def constraint_gap(distance: Array, phi: Array, next_phi: Array, squared: bool = True) -> Array:
+def constraint_gap(
+    distance: Array,
+    phi: Array,
+    next_phi: Array,
+    squared: bool = True,
+    direction: Array | None = None,
+) -> Array:
     """How far each pair is from breaking the constraint of equation 7, shape (batch,).
 
     `squared` compares d^2 with the mean squared latent displacement, as the published code does;
-    otherwise d is compared with its length, as the paper writes.
+    otherwise d is compared with its length, as the paper writes. With a `direction` (batch, dim)
+    only the part of the displacement that points along it is compared.
     """
     delta = next_phi - phi
+    if direction is not None:
+        length = safe_norm(direction)[..., None]
+        unit = direction / jnp.where(length > 0.0, length, 1.0)
+        delta = jnp.maximum(0.0, jnp.sum(delta * unit, axis=-1, keepdims=True)) * unit
     if squared:
         return distance**2 - jnp.mean(delta**2, axis=-1)
     return distance - safe_norm(delta)
