@@ -96,12 +96,26 @@ def test_spectral_normalisation_takes_one_power_iteration_a_call():
 
 def test_lsd_keeps_phi_lipschitz_while_it_trains():
     method = METHODS["lsd"](LSDConfig(phi_hidden=(16, 16)), CONTINUOUS)
-    state = trained(method, steps=400)
     rng = np.random.default_rng(0)
-    a, b = (jnp.asarray(rng.normal(size=(500, 3)) * 3.0, jnp.float32) for _ in range(2))
-    moved = np.linalg.norm(method.embed(state, a) - method.embed(state, b), axis=1)
-    ratio = moved / np.linalg.norm(a - b, axis=1)
-    assert 0.1 < ratio.max() <= 1.0 + 1e-3
+    pairs = [jnp.asarray(rng.normal(size=(500, 3)) * 3.0, jnp.float32) for _ in range(2)]
+
+    def step(state, key):
+        obs, noise = jax.random.normal(key, (2, 32, 3))
+        skill = jax.random.normal(jax.random.fold_in(key, 1), (32, 2))
+        ahead = obs + 0.3 * noise + jnp.pad(skill, ((0, 0), (0, 1)))
+        return method.update(state, Batch(obs, skill, ahead, skill, jnp.zeros(32)), key)
+
+    def steepest(state):
+        moved = method.embed(state, pairs[0]) - method.embed(state, pairs[1])
+        return np.max(np.linalg.norm(moved, axis=1) / np.linalg.norm(pairs[0] - pairs[1], axis=1))
+
+    keys = jax.random.split(jax.random.key(1), 1000)
+    state, _ = jax.lax.scan(step, method.init(jax.random.key(0)), keys)
+    # The estimate lags a little behind weights that move, and catches up when they rest.
+    assert 0.9 < steepest(state) < 1.05
+    for _ in range(100):
+        state = state._replace(vectors=spectral.normalize(state.phi, state.vectors)[1])
+    assert 0.9 < steepest(state) <= 1.0 + 1e-3
 
 
 def test_lsd_reward_is_the_displacement_along_the_zero_centred_skill():
@@ -269,7 +283,8 @@ def test_pairs_k_steps_apart_stop_at_the_end_of_the_episode():
     obs = jnp.arange(10.0).reshape(2, 5, 1)
     memory = memory._replace(obs=obs, length=jnp.array([4, 2]))
     batch = replay.sample(memory, replay.ends(memory), jax.random.key(0), 200, later=3)
-    pairs = {(int(a), int(b)) for a, b in zip(batch.obs, batch.later_obs, strict=True)}
+    rows = np.concatenate([batch.obs, batch.later_obs], axis=1).astype(int)
+    pairs = {tuple(row) for row in rows.tolist()}
     assert pairs == {(0, 3), (1, 4), (2, 4), (3, 4), (5, 7), (6, 7)}
 
 
@@ -324,6 +339,7 @@ def counted(config, spec):
     return Distance(lambda key: jnp.zeros(()), measure, lambda c, a, b, key: (c + 1.0, {}))
 
 ready = counted(None, None)
+growing = ready._replace(update=lambda c, a, b, key: (jnp.append(c, 1.0), {}))
 """
 
 
@@ -374,6 +390,7 @@ def test_built_in_distances_have_names():
         ("{}:manhatan", "did you mean 'manhattan'"),
         ("{}:number", "must be a function, not int"),
         ("{}:wrong_shape", r"must return shape \(batch,\)"),
+        ("{}:growing", "update must return a state with the shapes"),
     ],
 )
 def test_a_distance_that_cannot_be_used_is_one_line(user_module, name, message):

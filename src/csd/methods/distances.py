@@ -53,6 +53,7 @@ def _import(name: str) -> Any:
     module_name, _, attribute = name.partition(":")
     here = os.getcwd()
     sys.path.insert(0, here)
+    importlib.invalidate_caches()  # the file may be younger than Python's list of the folder
     try:
         module = importlib.import_module(module_name)
     except Exception as error:
@@ -85,8 +86,13 @@ def _check(distance: Distance, spec: MethodSpec) -> None:
         raise ValueError(f"it must return shape (batch,), here (3,), and returned {shape}")
     if distance.update is not None:
         after = jax.eval_shape(distance.update, state, *pairs, key)[0]
-        if jax.tree.structure(after) != jax.tree.structure(state):
-            raise ValueError("its update must return a state of the same structure")
+        if _layout(after) != _layout(state):
+            raise ValueError("its update must return a state with the shapes and types of init's")
+
+
+def _layout(tree: Any) -> Any:
+    leaves, structure = jax.tree.flatten(tree)
+    return structure, [(leaf.shape, leaf.dtype) for leaf in leaves]
 
 
 def _one_line(error: Exception) -> str:
