@@ -7,7 +7,15 @@ from csd.presets import MEASURED, PRESETS, preset
 
 METHOD_SUMMARIES = {
     "csd": "controllability-aware skill discovery: seeks what is hard to change",
-    "lsd-dual": "the same with the Euclidean distance (the paper's LSD+dual ablation)",
+    "lsd": "Lipschitz-constrained: seeks the largest change of state (spectral normalisation)",
+    "lsd-preset": "lsd with states divided by their spread in random episodes",
+    "lsd-norm": "lsd with states divided by a running estimate of the spread of one step",
+    "lsd-dual": "csd with the Euclidean distance (the paper's LSD+dual ablation)",
+    "metra": "csd with a constant distance: every step is equally far",
+    "diayn": "skills that can be told apart by the states they lead to",
+    "dads": "skills whose next step is predictable, and not that of another skill",
+    "disagreement": "curiosity: seeks what five forward models disagree on, whatever the skill",
+    "dsd": "csd with any distance: --distance euclidean, constant or my_module:my_distance",
 }
 
 

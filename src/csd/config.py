@@ -7,12 +7,8 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from csd.errors import UserError, nearest
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise UserError(message)
+from csd.algorithms import ALGORITHMS, CSDConfig
+from csd.errors import UserError, nearest, require
 
 
 @dataclass(frozen=True)
@@ -61,54 +57,15 @@ class SACConfig:
     """Collect with actions sampled from the Gaussian policy instead of the mean."""
 
     def __post_init__(self) -> None:
-        _require(0.0 <= self.discount < 1.0, f"discount must be in [0, 1), not {self.discount}")
-        _require(self.lr > 0.0, f"lr must be positive, not {self.lr}")
-        _require(
+        require(0.0 <= self.discount < 1.0, f"discount must be in [0, 1), not {self.discount}")
+        require(self.lr > 0.0, f"lr must be positive, not {self.lr}")
+        require(
             self.target_period >= 1, f"target_period must be at least 1, not {self.target_period}"
         )
-        _require(
+        require(
             0.0 <= self.random_action_prob <= 1.0,
             f"random_action_prob must be in [0, 1], not {self.random_action_prob}",
         )
-
-
-@dataclass(frozen=True)
-class DSDConfig:
-    """Distance-maximising skill discovery trained by dual gradient descent."""
-
-    phi_hidden: tuple[int, ...] = (128, 128)
-    """Hidden widths of phi."""
-    phi_lr: float = 1e-3
-    """Adam's learning rate for phi."""
-    lambda_init: float = 3000.0
-    """Starting value of the Lagrange multiplier."""
-    lambda_lr: float = 1e-3
-    """Adam's learning rate for log lambda."""
-    slack: float = 1e-6
-    """Epsilon: the upper clamp of the constraint's slack."""
-    constraint: Literal["squared", "norm"] = "squared"
-    """squared: mean squared latent displacement <= d^2 (published); norm: length <= d (paper)."""
-
-    def __post_init__(self) -> None:
-        _require(self.lambda_init > 0.0, f"lambda_init must be positive, not {self.lambda_init}")
-        _require(self.slack > 0.0, f"slack must be positive, not {self.slack}")
-
-
-@dataclass(frozen=True)
-class CSDConfig(DSDConfig):
-    """DSD with the learned controllability-aware distance."""
-
-    density_hidden: tuple[int, ...] = (128, 128)
-    """Hidden widths of the density model's mean and of its log standard deviation."""
-    density_lr: float = 1e-3
-    """Adam's learning rate for the density model."""
-    density_loss: Literal["published", "gaussian"] = "published"
-    """published: (e/sigma)^2 + sigma; gaussian: the negative log-likelihood."""
-    density_noise: float = 0.0
-    """Noise added to the state changes the density is fitted to: a soft floor for sigma."""
-
-
-ALGORITHMS: dict[str, type] = {"csd": CSDConfig, "lsd-dual": DSDConfig}
 
 
 @dataclass(frozen=True)
@@ -178,26 +135,26 @@ class Config:
             "eval_every eval_skills log_every checkpoint_every"
         ).split():
             value = getattr(self, name)
-            _require(value >= 1, f"{name} must be at least 1, not {value}")
+            require(value >= 1, f"{name} must be at least 1, not {value}")
         for name in ("warmup_episodes", "horizon", "seed"):
             value = getattr(self, name)
-            _require(value >= 0, f"{name} must not be negative, not {value}")
-        _require(
+            require(value >= 0, f"{name} must not be negative, not {value}")
+        require(
             self.num_envs <= self.replay_episodes,
             f"num_envs ({self.num_envs}) must not exceed replay_episodes ({self.replay_episodes})",
         )
-        _require(0.0 < self.final_lr <= 1.0, f"final_lr must be in (0, 1], not {self.final_lr}")
-        _require(
+        require(0.0 < self.final_lr <= 1.0, f"final_lr must be in (0, 1], not {self.final_lr}")
+        require(
             self.skill_type != "discrete" or self.skill_dim >= 2,
             "discrete skills need skill_dim of at least 2",
         )
-        _require(
+        require(
             self.warmup_episodes > 0
             or (self.normalizer != "preset" and self.method_states != "whitened"),
             "normalizer 'preset' and method_states 'whitened' are measured in the warm-up: "
             "set warmup_episodes above 0",
         )
-        _require(
+        require(
             self.method_states != "normalized" or self.normalizer != "none",
             "method_states 'normalized' needs a normalizer other than 'none'",
         )

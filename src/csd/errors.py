@@ -8,11 +8,20 @@ class UserError(Exception):
     """Something is wrong with a request or a file, and the message says what would be right."""
 
 
+def require(condition: bool, message: str) -> None:
+    """Raise the message as a `UserError` unless the condition holds."""
+    if not condition:
+        raise UserError(message)
+
+
 def nearest(word: str, options: Iterable[str]) -> str:
-    """A hint that names the closest valid option, or all of them."""
+    """A hint that names the closest valid option (of equals the first), or all of them."""
     options = list(options)
-    lower = {option.lower(): option for option in options}
-    close = difflib.get_close_matches(word.lower(), list(lower), n=1, cutoff=0.5)
-    if close:
-        return f"did you mean {lower[close[0]]!r}?"
+
+    def likeness(option: str) -> float:
+        return difflib.SequenceMatcher(None, option.lower(), word.lower()).ratio()
+
+    best = max(options, key=likeness, default="")
+    if best and likeness(best) >= 0.5:
+        return f"did you mean {best!r}?"
     return f"choose one of {', '.join(options)}"

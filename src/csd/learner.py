@@ -12,7 +12,7 @@ from csd.compilation import enable_cache
 from csd.config import Config, gradient_steps
 from csd.envs.base import EnvSpec
 from csd.errors import UserError, nearest
-from csd.methods import METHODS, MethodSpec
+from csd.methods import METHODS, MethodSpec, draw_skill
 from csd.rl import normalizer, replay, sac
 from csd.rl.normalizer import Normalizer
 from csd.rl.optimizer import adam
@@ -62,11 +62,17 @@ class Learner:
         enable_cache()
         self.config, self.env = config, env
         self.focus = focus_indices(config.focus, env)
-        discrete = config.skill_type == "discrete"
         annealed = partial(adam, steps=gradient_steps(config), final=config.final_lr)
         self._optimizer = annealed(config.sac.lr)
-        spec = MethodSpec(len(self.focus), env.action_dim, config.skill_dim, discrete, annealed)
-        self.method = METHODS[config.method](config.algorithm, spec)
+        self.spec = MethodSpec(
+            len(self.focus),
+            env.action_dim,
+            config.skill_dim,
+            config.skill_type == "discrete",
+            config.skill_unit_length,
+            annealed,
+        )
+        self.method = METHODS[config.method](config.algorithm, self.spec)
         self.train = jax.jit(partial(self._epoch, warmup=False), donate_argnums=0)
         self.warm = jax.jit(partial(self._epoch, warmup=True), donate_argnums=0)
         self.store = jax.jit(self._store, donate_argnums=(0, 1))
@@ -81,7 +87,8 @@ class Learner:
         inputs = self.env.obs_dim + self.config.skill_dim
         return LearnerState(
             sac.init(sac_key, self.config.sac, self._optimizer, inputs, self.env.action_dim),
-            self.method.init(method_key),
+            # Copied, because a buffer that a method uses twice could not be donated.
+            jax.tree.map(jnp.copy, self.method.init(method_key)),
             normalizer.init(self.env.obs_dim),
             normalizer.init(self.env.obs_dim),
         )
@@ -182,11 +189,16 @@ class Learner:
         return state._replace(method=method), info
 
     def _batch(self, memory: Memory, key: Array) -> Batch:
-        return replay.sample(*memory, key, self.config.batch_size)
+        later = getattr(self.config.algorithm, "k_step", 1)
+        return replay.sample(*memory, key, self.config.batch_size, later)
 
     def _method_view(self, state: LearnerState, batch: Batch) -> Batch:
-        obs = self.method_obs(state, batch.obs)
-        return batch._replace(obs=obs, next_obs=self.method_obs(state, batch.next_obs))
+        later = batch.later_obs
+        return batch._replace(
+            obs=self.method_obs(state, batch.obs),
+            next_obs=self.method_obs(state, batch.next_obs),
+            later_obs=None if later is None else self.method_obs(state, later),
+        )
 
     def method_obs(self, state: LearnerState, obs: Array) -> Array:
         """States as the method sees them: raw or rescaled, perhaps only some dimensions."""
@@ -222,18 +234,7 @@ class Learner:
 
     def _draw_skills(self, key: Array, episodes: Array) -> Array:
         """The skill of each episode, a function of the key and the episode's number."""
-        config = self.config
-
-        def one(episode: Array) -> Array:
-            k = jax.random.fold_in(key, episode)
-            if config.skill_type == "discrete":
-                return jax.nn.one_hot(
-                    jax.random.randint(k, (), 0, config.skill_dim), config.skill_dim
-                )
-            z = jax.random.normal(k, (config.skill_dim,))
-            return z / jnp.linalg.norm(z) if config.skill_unit_length else z
-
-        return jax.vmap(one)(episodes)
+        return jax.vmap(lambda e: draw_skill(self.spec, jax.random.fold_in(key, e)))(episodes)
 
     def _draw_noise(self, key: Array, episodes: Array) -> tuple[Array, Array, Array]:
         """Per step of each episode: Gaussian noise, a uniform action, a uniform number."""

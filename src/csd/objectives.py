@@ -1,5 +1,6 @@
 """The paper's equations as pure functions; `docs/csd.md` walks through them in order."""
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -9,13 +10,24 @@ def dsd_reward(phi: Array, next_phi: Array, skill: Array) -> Array:
     return jnp.sum((next_phi - phi) * skill, axis=-1)
 
 
-def constraint_gap(distance: Array, phi: Array, next_phi: Array, squared: bool = True) -> Array:
+def constraint_gap(
+    distance: Array,
+    phi: Array,
+    next_phi: Array,
+    squared: bool = True,
+    direction: Array | None = None,
+) -> Array:
     """How far each pair is from breaking the constraint of equation 7, shape (batch,).
 
     `squared` compares d^2 with the mean squared latent displacement, as the published code does;
-    otherwise d is compared with its length, as the paper writes.
+    otherwise d is compared with its length, as the paper writes. With a `direction` (batch, dim)
+    only the part of the displacement that points along it is compared.
     """
     delta = next_phi - phi
+    if direction is not None:
+        length = safe_norm(direction)[..., None]
+        unit = direction / jnp.where(length > 0.0, length, 1.0)
+        delta = jnp.maximum(0.0, jnp.sum(delta * unit, axis=-1, keepdims=True)) * unit
     if squared:
         return distance**2 - jnp.mean(delta**2, axis=-1)
     return distance - safe_norm(delta)
@@ -57,10 +69,34 @@ def euclidean_distance(obs: Array, next_obs: Array) -> Array:
     return jnp.sqrt(jnp.mean((next_obs - obs) ** 2, axis=-1))
 
 
+def constant_distance(obs: Array, next_obs: Array) -> Array:
+    """METRA's distance: one step is one unit, wherever it leads."""
+    return jnp.ones(obs.shape[:-1])
+
+
 def gaussian_log_density(x: Array, mean: Array, sigma: Array) -> Array:
     """log N(x; mean, diag sigma^2), summed over dimensions, shape (batch,)."""
     z = (x - mean) / sigma
     return -jnp.sum(0.5 * z**2 + jnp.log(sigma) + 0.5 * jnp.log(2.0 * jnp.pi), axis=-1)
+
+
+def categorical_log_density(one_hot: Array, logits: Array) -> Array:
+    """log q of the chosen entry under the softmax of the logits, shape (batch,)."""
+    return jnp.sum(one_hot * jax.nn.log_softmax(logits, axis=-1), axis=-1)
+
+
+def dads_reward(own: Array, others: Array) -> Array:
+    """log q(s'|s,z) against its average over skills, from `own` (batch,) and `others` (L, batch).
+
+    log(L + 1) - log(1 + sum_i exp(log q_i - log q)), each difference clipped to +-50.
+    """
+    ratios = jnp.exp(jnp.clip(others - own, -50.0, 50.0))
+    return jnp.log(len(others) + 1.0) - jnp.log1p(jnp.sum(ratios, axis=0))
+
+
+def ensemble_disagreement(predictions: Array) -> Array:
+    """Variance across members summed over state dimensions, (members, batch, dim) -> (batch,)."""
+    return jnp.sum(jnp.var(predictions, axis=0), axis=-1)
 
 
 def published_density_loss(x: Array, mean: Array, sigma: Array) -> Array:

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import optax
 from jax import Array
 
@@ -19,6 +21,7 @@ class MethodSpec(NamedTuple):
     action_dim: int
     skill_dim: int
     discrete: bool
+    unit_length: bool = False
     adam: Callable[[float], optax.GradientTransformation] = optax.adam
     """Makes the optimiser for a learning rate; the run may let the rate fall towards its end."""
 
@@ -36,6 +39,14 @@ class Method(NamedTuple):
     """The part of `update` that is run during the warm-up, if any."""
     embed: Callable[[State, Array], Array] | None = None
     """embed(state, obs) -> phi(obs), for methods that have one."""
+
+
+def draw_skill(spec: MethodSpec, key: Array) -> Array:
+    """One skill of the prior, shape (skill_dim,)."""
+    if spec.discrete:
+        return jax.nn.one_hot(jax.random.randint(key, (), 0, spec.skill_dim), spec.skill_dim)
+    z = jax.random.normal(key, (spec.skill_dim,))
+    return z / jnp.linalg.norm(z) if spec.unit_length else z
 
 
 class Distance(NamedTuple):

@@ -7,13 +7,11 @@ import jax.numpy as jnp
 from jax import Array
 
 from csd import objectives
-from csd.config import CSDConfig
+from csd.algorithms import CSDConfig
 from csd.methods.base import Distance, Info, Method, MethodSpec
 from csd.methods.dsd import dsd
-from csd.rl.networks import Params, mlp, mlp_init
+from csd.rl.networks import Params, gaussian_mlp, mlp_init
 from csd.rl.optimizer import descend
-
-LOG_SIGMA_MIN, LOG_SIGMA_MAX = -13.8155, 13.8155  # sigma in [1e-6, 1e6]
 
 
 class DensityState(NamedTuple):
@@ -22,13 +20,6 @@ class DensityState(NamedTuple):
     mean: Params
     log_sigma: Params
     opt: Any
-
-
-def density(params: tuple[Params, Params], obs: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation of s' - s."""
-    mean, log_sigma = params
-    clipped = jnp.clip(mlp(log_sigma, obs), LOG_SIGMA_MIN, LOG_SIGMA_MAX)
-    return mlp(mean, obs), jnp.exp(clipped)
 
 
 def controllability(config: CSDConfig, spec: MethodSpec) -> Distance:
@@ -41,7 +32,7 @@ def controllability(config: CSDConfig, spec: MethodSpec) -> Distance:
         return DensityState(mean, log_sigma, optimizer.init((mean, log_sigma)))
 
     def measure(state: DensityState, obs: Array, next_obs: Array) -> tuple[Array, Info]:
-        mean, sigma = density((state.mean, state.log_sigma), obs)
+        mean, sigma = gaussian_mlp((state.mean, state.log_sigma), obs)
         residual = next_obs - obs - mean
         if config.constraint == "norm":
             length = objectives.mahalanobis_distance(residual, sigma)
@@ -51,7 +42,7 @@ def controllability(config: CSDConfig, spec: MethodSpec) -> Distance:
         return length, {"sigma": jnp.mean(sigma, axis=0), "weight": jnp.mean(weights, axis=0)}
 
     def loss(params: tuple[Params, Params], obs: Array, change: Array) -> Array:
-        mean, sigma = density(params, obs)
+        mean, sigma = gaussian_mlp(params, obs)
         if config.density_loss == "published":
             return jnp.mean(objectives.published_density_loss(change, mean, sigma))
         return -jnp.mean(objectives.gaussian_log_density(change, mean, sigma))

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from csd import objectives
-from csd.config import DSDConfig
+from csd.algorithms import DSDConfig
 from csd.methods.base import Distance, Info, Method, MethodSpec
 from csd.rl.networks import Params, mlp, mlp_init
 from csd.rl.optimizer import descend
@@ -29,6 +29,11 @@ def skill_code(spec: MethodSpec, skill: Array) -> Array:
     return objectives.zero_centred(skill) if spec.discrete else skill
 
 
+def second(batch: Batch) -> Array:
+    """The other state of each pair whose distance counts: the next one, or the k-th after."""
+    return batch.next_obs if batch.later_obs is None else batch.later_obs
+
+
 def dsd(config: DSDConfig, spec: MethodSpec, distance: Distance) -> Method:
     """The dual objectives of the paper with `distance` in the constraint."""
     phi_optimizer, lambda_optimizer = spec.adam(config.phi_lr), spec.adam(config.lambda_lr)
@@ -48,10 +53,18 @@ def dsd(config: DSDConfig, spec: MethodSpec, distance: Distance) -> Method:
     def phi_loss(
         phi: Params, length: Array, log_lambda: Array, batch: Batch
     ) -> tuple[Array, tuple[Array, Info]]:
-        both = mlp(phi, jnp.concatenate([batch.obs, batch.next_obs]))
-        here, there = jnp.split(both, 2)
-        reward = objectives.dsd_reward(here, there, skill_code(spec, batch.skill))
-        gap = objectives.constraint_gap(length, here, there, config.constraint == "squared")
+        states = [batch.obs, batch.next_obs]
+        states += [] if batch.later_obs is None else [batch.later_obs]
+        here, there, *rest = jnp.split(mlp(phi, jnp.concatenate(states)), len(states))
+        skill = skill_code(spec, batch.skill)
+        reward = objectives.dsd_reward(here, there, skill)
+        gap = objectives.constraint_gap(
+            length,
+            here,
+            rest[0] if rest else there,
+            config.constraint == "squared",
+            skill if config.one_sided else None,
+        )
         slack = objectives.clipped_slack(gap, config.slack)
         objective = objectives.dsd_phi_objective(reward, slack, jnp.exp(log_lambda))
         info = {
@@ -64,7 +77,7 @@ def dsd(config: DSDConfig, spec: MethodSpec, distance: Distance) -> Method:
         return -objective, (slack, info)
 
     def update(state: DSDState, batch: Batch, key: Array) -> tuple[DSDState, Info]:
-        length, distance_info = distance.measure(state.distance, batch.obs, batch.next_obs)
+        length, distance_info = distance.measure(state.distance, batch.obs, second(batch))
         length = jax.lax.stop_gradient(length)
         (_, (slack, info)), grad = jax.value_and_grad(phi_loss, has_aux=True)(
             state.phi, length, state.log_lambda, batch
@@ -82,7 +95,7 @@ def dsd(config: DSDConfig, spec: MethodSpec, distance: Distance) -> Method:
 
     def warmup(state: DSDState, batch: Batch, key: Array) -> tuple[DSDState, Info]:
         assert distance.update is not None
-        learned, info = distance.update(state.distance, batch.obs, batch.next_obs, key)
+        learned, info = distance.update(state.distance, batch.obs, second(batch), key)
         return state._replace(distance=learned), info
 
     def reward(state: DSDState, batch: Batch, key: Array) -> Array:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import Array
 
 Params = list[dict[str, Array]]
+LOG_SIGMA_MIN, LOG_SIGMA_MAX = -13.8155, 13.8155  # sigma in [1e-6, 1e6]
 
 
 def dense_init(key: Array, inputs: int, outputs: int, scale: float = 1.0) -> dict[str, Array]:
@@ -41,3 +42,10 @@ def mlp(params: Params, x: Array, activation: str = "relu") -> Array:
     for layer in params[:-1]:
         x = activate(dense(layer, x), activation)
     return dense(params[-1], x)
+
+
+def gaussian_mlp(params: tuple[Params, Params], x: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation of a diagonal Gaussian, each from a network of its own."""
+    mean, log_sigma = params
+    clipped = jnp.clip(mlp(log_sigma, x), LOG_SIGMA_MIN, LOG_SIGMA_MAX)
+    return mlp(mean, x), jnp.exp(clipped)

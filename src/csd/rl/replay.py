@@ -26,6 +26,7 @@ class Batch(NamedTuple):
     next_obs: Array
     skill: Array
     terminal: Array
+    later_obs: Array | None = None  # the state `later` steps on, if asked for
 
 
 def init(capacity: int, horizon: int, obs_dim: int, action_dim: int, skill_dim: int) -> Replay:
@@ -56,8 +57,8 @@ def ends(replay: Replay) -> Array:
     return jnp.cumsum(replay.length)
 
 
-def sample(replay: Replay, ends: Array, key: Array, batch_size: int) -> Batch:
-    """Transitions drawn uniformly with replacement."""
+def sample(replay: Replay, ends: Array, key: Array, batch_size: int, later: int = 1) -> Batch:
+    """Transitions drawn uniformly with replacement, with the state `later` steps on if not 1."""
     position = jax.random.randint(key, (batch_size,), 0, jnp.maximum(ends[-1], 1))
     episode = jnp.searchsorted(ends, position, side="right")
     length = replay.length[episode]
@@ -68,4 +69,5 @@ def sample(replay: Replay, ends: Array, key: Array, batch_size: int) -> Batch:
         replay.obs[episode, step + 1],
         replay.skill[episode],
         replay.terminal[episode] * (step == length - 1),
+        None if later == 1 else replay.obs[episode, jnp.minimum(step + later, length)],
     )

@@ -1,0 +1,100 @@
+"""Distances by name: the built-in ones and those of the user (`docs/distances.md`)."""
+
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from csd import objectives
+from csd.algorithms import AnyDistanceConfig
+from csd.errors import UserError, nearest
+from csd.methods.base import Distance, Method, MethodSpec, fixed
+from csd.methods.csd import controllability
+from csd.methods.dsd import dsd
+
+DISTANCES: dict[str, Callable[[AnyDistanceConfig, MethodSpec], Distance]] = {
+    "euclidean": lambda config, spec: fixed(objectives.euclidean_distance),
+    "constant": lambda config, spec: fixed(objectives.constant_distance),
+    "controllability": controllability,
+}
+
+
+def dsd_by_name(config: AnyDistanceConfig, spec: MethodSpec) -> Method:
+    """DSD with the distance that `config.distance` names."""
+    return dsd(config, spec, find_distance(config, spec))
+
+
+def find_distance(config: AnyDistanceConfig, spec: MethodSpec) -> Distance:
+    """A built-in distance, or the `module:name` of a `Distance`, a function or a factory."""
+    name = config.distance
+    if name in DISTANCES:
+        return DISTANCES[name](config, spec)
+    if ":" not in name:
+        hint = nearest(name, DISTANCES)
+        raise UserError(f"unknown distance {name!r}: {hint} (or give your own as module:name)")
+    found = _import(name)
+    try:
+        distance = found(config, spec) if _is_factory(found) else found
+        if not isinstance(distance, Distance):
+            distance = fixed(distance)
+        _check(distance, spec)
+    except Exception as error:
+        raise UserError(f"distance {name!r} does not work: {_one_line(error)}") from error
+    return distance
+
+
+def _import(name: str) -> Any:
+    """The object called `name`, from the working directory or anything installed."""
+    module_name, _, attribute = name.partition(":")
+    here = os.getcwd()
+    sys.path.insert(0, here)
+    importlib.invalidate_caches()  # the file may be younger than Python's list of the folder
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        raise UserError(f"cannot import distance {name!r}: {_one_line(error)}") from error
+    finally:
+        sys.path.remove(here)
+    if not hasattr(module, attribute):
+        public = [word for word in vars(module) if not word.startswith("_")]
+        raise UserError(f"{module_name} has no {attribute!r}: {nearest(attribute, public)}")
+    found = getattr(module, attribute)
+    if not (callable(found) or isinstance(found, Distance)):
+        raise UserError(f"distance {name!r} must be a function, not {type(found).__name__}")
+    return found
+
+
+def _is_factory(found: Any) -> bool:
+    """Whether it makes a distance: its parameters are called `config` and `spec`."""
+    if isinstance(found, Distance):
+        return False
+    return list(inspect.signature(found).parameters) == ["config", "spec"]
+
+
+def _check(distance: Distance, spec: MethodSpec) -> None:
+    """Trace the distance once, so that a mistake shows before anything is collected."""
+    pairs = jnp.zeros((2, 3, spec.obs_dim))
+    key = jax.random.key(0)
+    state = jax.eval_shape(distance.init, key)
+    shape = jax.eval_shape(distance.measure, state, *pairs)[0].shape
+    if shape != (3,):
+        raise ValueError(f"it must return shape (batch,), here (3,), and returned {shape}")
+    if distance.update is not None:
+        after = jax.eval_shape(distance.update, state, *pairs, key)[0]
+        if _layout(after) != _layout(state):
+            raise ValueError("its update must return a state with the shapes and types of init's")
+
+
+def _layout(tree: Any) -> Any:
+    leaves, structure = jax.tree.flatten(tree)
+    return structure, [(leaf.shape, leaf.dtype) for leaf in leaves]
+
+
+def _one_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
