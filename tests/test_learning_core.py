@@ -196,8 +196,9 @@ def test_density_learns_mean_and_spread_of_the_state_change():
 def test_warmup_trains_nothing_but_the_distance():
     learner = Learner(replace(preset("Probe"), **TINY), envs.spec("Probe"))
     state, memory = learner.init(jax.random.key(0)), learner.init_replay()
-    memory = memory._replace(length=memory.length.at[:4].set(24))
-    before = jax.tree.map(np.asarray, state)
+    states = jax.random.normal(jax.random.key(2), memory.obs.shape)
+    memory = memory._replace(length=memory.length.at[:4].set(24), obs=states)
+    before = jax.tree.map(np.array, state)
     after, _ = learner.warm(state, memory, jax.random.key(1))
     jax.tree.map(np.testing.assert_array_equal, before.sac, after.sac)
     jax.tree.map(np.testing.assert_array_equal, before.method.phi, after.method.phi)
@@ -205,8 +206,11 @@ def test_warmup_trains_nothing_but_the_distance():
     assert (before.method.distance.mean[0]["w"] != after.method.distance.mean[0]["w"]).any()
 
 
+RAW_PUCK = replace(preset("Probe"), **TINY, focus="puck", method_states="raw")
+
+
 def test_focus_restricts_the_method_and_not_the_policy():
-    learner = Learner(replace(preset("Probe"), **TINY, focus="puck"), envs.spec("Probe"))
+    learner = Learner(RAW_PUCK, envs.spec("Probe"))
     state = learner.init(jax.random.key(0))
     assert state.method.phi[0]["w"].shape[0] == 2
     assert state.sac.actor[0]["w"].shape[0] == 4 + 2

@@ -230,7 +230,7 @@ class Learner:
 
     def snapshot(self, state: LearnerState) -> Policy:
         """A copy of what acting needs, on the host."""
-        return jax.tree.map(np.asarray, Policy(state.sac.actor, state.normalizer))
+        return jax.tree.map(np.array, Policy(state.sac.actor, state.normalizer))
 
     def _draw_skills(self, key: Array, episodes: Array) -> Array:
         """The skill of each episode, a function of the key and the episode's number."""

@@ -31,7 +31,7 @@ FAST: dict[str, Any] = {
     "updates": 200,
     "method_updates": 200,
     "batch_size": 128,
-    "replay_episodes": 500,
+    "replay_episodes": 1_000,
     "replay_overwrite": "oldest",
     "overlap": True,
     "method_states": "whitened",
@@ -41,6 +41,7 @@ FAST: dict[str, Any] = {
     "checkpoint_every": 1_000,
     "final_lr": 0.2,
     # the policy
+    "action_penalty": 0.3,
     "reward_scale": 20.0,
     "critics": 2,
     "actor_projection": 0,
@@ -50,7 +51,7 @@ FAST: dict[str, Any] = {
     "lambda_init": 50.0,
     "slack": 1e-4,
     "density_loss": "gaussian",
-    "density_noise": 0.01,
+    "density_noise": 0.02,
 }
 """Tuned on FetchPush for two cores; `docs/csd.md` says why each number differs from `paper`."""
 

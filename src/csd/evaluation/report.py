@@ -76,12 +76,9 @@ def verdict(result: dict[str, Any]) -> str:
         f"covering {own['coverage']} bins (random: {chance['coverage']})"
     )
     if share >= 0.5 and own["coverage"] >= 1.5 * chance["coverage"]:
-        follow = (
-            "each skill has a direction of its own"
-            if steering >= 0.6
-            else ("but skills are not yet told apart by where they move it")
-        )
-        return f"It learned: {facts}, and {follow}."
+        if steering >= 0.6:
+            return f"It learned: {facts}, and each skill has a direction of its own."
+        return f"It learned: {facts}, but where it goes does not yet depend much on the skill."
     if share > luck + 0.05 or own["coverage"] > 1.5 * chance["coverage"]:
         return f"It is beginning to learn: {facts}; train longer."
     return f"It has not learned to move the {target}: {facts}."
