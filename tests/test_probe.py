@@ -1,4 +1,6 @@
-"""The probe world must be learned: CSD moves the puck, the Euclidean distance does not."""
+"""The probe world must be learned: CSD moves the puck, the others move only themselves."""
+
+import pytest
 
 import csd
 
@@ -9,6 +11,10 @@ def moved(method: str, folder) -> float:
     return csd.evaluate(run.dir)["skills"]["moved"]
 
 
-def test_csd_learns_to_move_the_hard_thing_and_the_euclidean_distance_does_not(tmp_path):
-    assert moved("csd", tmp_path) > 0.8
-    assert moved("lsd-dual", tmp_path) < 0.4
+def test_csd_learns_to_move_the_hard_thing(tmp_path):
+    assert moved("csd", tmp_path) > 0.6
+
+
+@pytest.mark.parametrize("method", ["lsd", "lsd-dual", "diayn"])
+def test_other_methods_leave_the_hard_thing_alone(method, tmp_path):
+    assert moved(method, tmp_path) < 0.3

@@ -56,7 +56,7 @@ FAST: dict[str, Any] = {
 """Tuned on FetchPush for two cores; `docs/csd.md` says why each number differs from `paper`."""
 
 PROBE: dict[str, Any] = FAST | {
-    "episodes": 1_500,
+    "episodes": 2_000,
     "warmup_episodes": 200,
     "updates": 100,
     "method_updates": 100,
@@ -67,6 +67,7 @@ PROBE: dict[str, Any] = FAST | {
     "phi_hidden": (64, 64),
     "density_hidden": (64, 64),
     "random_action_prob": 0.3,
+    "action_penalty": 1.0,
     "eval_every": 500,
     "log_every": 100,
     "checkpoint_every": 500,
