@@ -150,7 +150,11 @@ def step_flops(learner: Learner) -> float:
 
 def gradient_steps() -> None:
     """Updates per second of each preset, and the share of the machine's matmul rate."""
-    print("\nGradient steps (one step: SAC, phi, lambda, density)")
+    threads = os.environ.get("NPROC", CORES)
+    print(
+        f"\nGradient steps (one step: SAC, phi, lambda, density), {threads} XLA thread(s)",
+        flush=True,
+    )
     for name in ("paper", "fast"):
         config = replace(preset("FetchPush", "csd", name), updates=50, method_updates=50)
         learner = Learner(config, envs.spec("FetchPush"))
@@ -202,10 +206,21 @@ def start_up() -> None:
     print(f"  peak memory   {peak:6.2f} GB")
 
 
+def in_own_process(threads: int) -> None:
+    """The gradient benchmark under a number of XLA threads, which is fixed once XLA has started."""
+    environment = {**os.environ, "NPROC": str(threads)}
+    subprocess.run([sys.executable, __file__, "gradient"], env=environment, check=True)
+
+
 if __name__ == "__main__":
-    print("command: make bench")
+    if sys.argv[1:] == ["gradient"]:
+        gradient_steps()
+        sys.exit()
     python = platform.python_version()
+    print("command: make bench")
     print(f"machine: {CORES} cores, {platform.machine()}, Python {python}, jax {jax.__version__}")
     environments()
-    gradient_steps()
+    sys.stdout.flush()
+    for threads in sorted({1, CORES}):
+        in_own_process(threads)
     start_up()

@@ -1,5 +1,6 @@
 """What the command line and Python callers share."""
 
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,6 +39,7 @@ def start(
     config: Config, run_dir: str | Path | None = None, workers: int = 0, quiet: bool = False
 ) -> Run:
     """Train a complete configuration in a new run directory."""
+    _spare_cores(config)
     path = Path(run_dir) if run_dir is not None else rundir.default(config)
     trainer = Trainer(config, path, workers, quiet)
     rundir.create(path, config)
@@ -51,4 +53,14 @@ def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False) -> Run:
     done = episodes(path / rundir.CHECKPOINTS)
     if done and done[-1] >= config.episodes:
         return Run(path, config, True)
+    _spare_cores(config)
     return Run(path, config, Trainer(config, path, workers, quiet).train())
+
+
+def _spare_cores(config: Config) -> None:
+    """Where simulators and learner share few cores, a single learner thread wastes the least.
+
+    XLA reads the variable when its first computation starts; later it has no effect.
+    """
+    if config.overlap and (os.cpu_count() or 1) <= 4:
+        os.environ.setdefault("NPROC", "1")

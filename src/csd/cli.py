@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 import io
 import json
-import os
 import re
 import signal
 import sys
@@ -135,10 +134,8 @@ def train(args: list[str]) -> int:
     """Train or resume."""
     if any(arg == "--resume" or arg.startswith("--resume=") for arg in args):
         resumed = parse(Resume, args, "csd train")
-        from csd import api, rundir
+        from csd import api
 
-        config = rundir.read_config(resumed.resume)
-        tune_for(config)
         run = api.resume(resumed.resume, resumed.run.workers, resumed.run.quiet)
         return finish(run, resumed.run.json)
     wants_help = not args or args[0] in ("-h", "--help")
@@ -158,17 +155,10 @@ def train(args: list[str]) -> int:
     form.__doc__ = "Learn skills in an environment without any reward."
     parsed = parse(form, args or ["--help"], "csd train")
     config = dataclasses.replace(parsed.config, sac=parsed.sac, algorithm=parsed.algorithm)
-    tune_for(config)
     from csd import api
 
     run = api.start(config, parsed.run.run_dir, parsed.run.workers, parsed.run.quiet)
     return finish(run, parsed.run.json)
-
-
-def tune_for(config: Any) -> None:
-    """Where simulators and learner share few cores, one learner thread wastes the least."""
-    if config.overlap and (os.cpu_count() or 1) <= 4:
-        os.environ.setdefault("NPROC", "1")
 
 
 def finish(run: Any, as_json: bool) -> int:
