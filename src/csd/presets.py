@@ -183,6 +183,8 @@ def _changes(env: str, method: str, name: str) -> dict[str, Any]:
 def _env_changes(env: str, name: str) -> dict[str, Any]:
     if env == "Probe":
         return PROBE | SMALL_NETWORKS
+    if name == "fast" and env not in FETCH:
+        return FAST | {"replay_episodes": 400}  # long episodes of wide states must fit in memory
     if name == "fast":
         return FAST | ({"episodes": EPISODES[env]} if env in EPISODES else {})
     # The published code sees raw states; nobody knows the units of other environments.
