@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 import threading
 
 import gymnasium
@@ -28,6 +29,7 @@ GROUPS = {
     "fingers": (9, 10),
     "rotation": (11, 12, 13),
 }
+EULER_EPSILON = 4.0 * np.finfo(np.float64).eps
 STEP_SIZE = 0.05  # metres of mocap displacement per unit of action
 DOWNWARD = np.array([1.0, 0.0, 1.0, 0.0])  # added to the mocap's quaternion every step
 
@@ -141,7 +143,7 @@ class FetchWorld:
         obs[3:6] = data.site_xpos[self._object]
         obs[6:9] = obs[3:6] - obs[0:3]
         obs[9:11] = data.qpos[self._finger_qpos]
-        obs[11:14] = _euler(rotation)
+        obs[11:14] = _euler(rotation.tolist())
         obs[14:17] = twist[:3] * dt - gripper_velocity
         obs[17:20] = rotation @ twist[3:] * dt
         obs[20:23] = gripper_velocity
@@ -152,13 +154,10 @@ class FetchWorld:
         """Nothing to let go of: the model is shared and the data is garbage-collected."""
 
 
-def _euler(m: np.ndarray) -> tuple[float, float, float]:
+def _euler(m: list[list[float]]) -> tuple[float, float, float]:
     """Intrinsic x-y'-z'' angles of a rotation matrix in the reference's convention."""
-    cy = float(np.hypot(m[2, 2], m[1, 2]))
-    if cy > np.finfo(np.float64).eps * 4.0:
-        return (
-            -float(np.arctan2(m[1, 2], m[2, 2])),
-            -float(np.arctan2(-m[0, 2], cy)),
-            -float(np.arctan2(m[0, 1], m[0, 0])),
-        )
-    return 0.0, -float(np.arctan2(-m[0, 2], cy)), -float(np.arctan2(-m[1, 0], m[1, 1]))
+    cy = math.hypot(m[2][2], m[1][2])
+    pitch = -math.atan2(-m[0][2], cy)
+    if cy > EULER_EPSILON:
+        return -math.atan2(m[1][2], m[2][2]), pitch, -math.atan2(m[0][1], m[0][0])
+    return 0.0, pitch, -math.atan2(-m[1][0], m[1][1])

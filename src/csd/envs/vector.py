@@ -42,7 +42,7 @@ class ThreadedWorlds:
         self.spec = self._worlds[0].spec
         self._obs = np.zeros((num_envs, self.spec.obs_dim), np.float32)
         self._ended = np.zeros(num_envs, bool)
-        self._pool = ThreadPoolExecutor(self.workers) if self.workers > 1 else None
+        self._pool = ThreadPoolExecutor(self.workers - 1) if self.workers > 1 else None
 
     def reset(self, seeds: Sequence[int]) -> np.ndarray:
         """Start episode i from `seeds[i]`."""
@@ -74,8 +74,10 @@ class ThreadedWorlds:
             for index in todo:
                 work(index)
 
-        for future in [self._pool.submit(take) for _ in range(self.workers)]:
-            future.result()
+        others = [self._pool.submit(take) for _ in range(self.workers - 1)]
+        take()
+        for other in others:
+            other.result()
 
     def close(self) -> None:
         """End the threads and close every world."""
