@@ -26,6 +26,8 @@ def episode_seeds(seed: int, episodes: np.ndarray) -> list[int]:
     return [int(np.random.SeedSequence([seed, int(k)]).generate_state(1)[0]) for k in episodes]
 
 
+# BLAS threads that spin between these small products would starve the simulators.
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def collect(
     envs: VectorEnv,
     learner: Learner,
@@ -35,19 +37,6 @@ def collect(
     noise: tuple[np.ndarray, ...] | None,
 ) -> Rollout:
     """One episode per seed. Without a policy actions are random, without noise deterministic."""
-    # BLAS threads that spin between these small products would starve the simulators.
-    with threadpool_limits(1, "blas"):
-        return _collect(envs, learner, policy, seeds, skills, noise)
-
-
-def _collect(
-    envs: VectorEnv,
-    learner: Learner,
-    policy: Policy | None,
-    seeds: list[int],
-    skills: np.ndarray,
-    noise: tuple[np.ndarray, ...] | None,
-) -> Rollout:
     config, horizon = learner.config.sac, envs.spec.horizon
     count = len(seeds)
     obs = np.zeros((count, horizon + 1, envs.spec.obs_dim), np.float32)

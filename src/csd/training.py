@@ -3,7 +3,6 @@
 import errno
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from csd import checkpoint, envs, rundir
+from csd.clock import Clock
 from csd.collect import Rollout, as_episodes, collect, episode_seeds
 from csd.config import Config
 from csd.envs.vector import VectorEnv
@@ -103,7 +103,7 @@ class Trainer:
     def _loop(
         self,
         episode: int,
-        clock: "Clock",
+        clock: Clock,
         session: Session,
         log: MetricsLog,
         pool: ThreadPoolExecutor,
@@ -192,7 +192,7 @@ class Trainer:
 
     # ---- what a run leaves behind
 
-    def _row(self, episode: int, info: dict[str, Any] | None, clock: "Clock") -> dict[str, Any]:
+    def _row(self, episode: int, info: dict[str, Any] | None, clock: Clock) -> dict[str, Any]:
         """A row of metrics: plain numbers, and dictionaries by state dimension."""
         names = [self.spec.names[index] for index in self.learner.focus]
         row: dict[str, Any] = {"episodes": episode, **clock.row()}
@@ -230,7 +230,7 @@ class Trainer:
         self._coverage = result["coverage"]
         return {"evaluation": result}
 
-    def _save(self, episode: int, clock: "Clock", session: Session, log: MetricsLog) -> None:
+    def _save(self, episode: int, clock: Clock, session: Session, log: MetricsLog) -> None:
         arrays = checkpoint.flatten(session)
         stored = min(int(session.memory.added), self.config.replay_episodes)
         for field in Replay._fields[:-1]:
@@ -253,7 +253,7 @@ class Trainer:
                 file=sys.stderr,
             )
 
-    def _restore(self) -> tuple[int, "Clock", Session, int]:
+    def _restore(self) -> tuple[int, Clock, Session, int]:
         """The newest good checkpoint, or a fresh start."""
         state = self.learner.init(self.streams.init)
         memory = self.learner.init_replay()
@@ -296,35 +296,3 @@ class Trainer:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-class Clock:
-    """Counts work and time, also across resumes."""
-
-    def __init__(self, seconds: float = 0.0, env_steps: int = 0, updates: int = 0) -> None:
-        self._start = time.monotonic() - seconds
-        self.env_steps, self.updates = env_steps, updates
-        self._last = (time.monotonic(), env_steps, updates)
-
-    def add(self, env_steps: int, updates: int) -> None:
-        """Count an epoch's work."""
-        self.env_steps += env_steps
-        self.updates += updates
-
-    def seconds(self) -> float:
-        """Time spent on the run so far."""
-        return time.monotonic() - self._start
-
-    def row(self) -> dict[str, Any]:
-        """Totals, and rates since the last row."""
-        now = time.monotonic()
-        then, steps, updates = self._last
-        self._last = (now, self.env_steps, self.updates)
-        span = max(now - then, 1e-9)
-        return {
-            "env_steps": self.env_steps,
-            "updates": self.updates,
-            "seconds": round(self.seconds(), 3),
-            "steps_per_second": round((self.env_steps - steps) / span, 1),
-            "updates_per_second": round((self.updates - updates) / span, 1),
-        }
