@@ -23,6 +23,7 @@ class Measured(NamedTuple):
 MEASURED = {
     ("Probe", "fast"): Measured(0.3, 0.8),
     ("FetchPush", "fast"): Measured(11.1, 0.96),
+    ("FetchPickAndPlace", "fast"): Measured(22.7, 1.0),
 }
 
 SKILL_DIMS = {"FetchPickAndPlace": 3}
