@@ -10,7 +10,6 @@ import safetensors.numpy
 from csd import envs, rundir
 from csd.checkpoint import write_atomically
 from csd.collect import Rollout
-from csd.envs.base import EnvSpec
 from csd.evaluation.skills import evaluation_skills, find_target, measure, roll_out
 from csd.skills import Skills, load
 from csd.training import Streams
@@ -93,7 +92,7 @@ def _write(path: Path, result: dict[str, Any], rollout: Rollout, trained: Skills
     write_atomically(folder / "trajectories.safetensors", safetensors.numpy.save(arrays))
 
 
-def read_trajectories(path: Path, spec: EnvSpec) -> dict[str, np.ndarray] | None:
+def read_trajectories(path: Path) -> dict[str, np.ndarray] | None:
     """The trajectories of the last evaluation, if there was one."""
     file = path / rundir.EVALUATION / "trajectories.safetensors"
     return safetensors.numpy.load(file.read_bytes()) if file.exists() else None

@@ -156,11 +156,11 @@ def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     folder.mkdir(exist_ok=True)
     title = f"{config.env}, {config.method}, seed {config.seed}"
     figures: dict[str, Figure | None] = {}
-    data = read_trajectories(path, spec)
+    data = read_trajectories(path)
     if data is None:
         try:
             evaluate(path, skills, dims)
-            data = read_trajectories(path, spec)
+            data = read_trajectories(path)
         except UserError:
             if not rows:
                 raise
