@@ -149,8 +149,7 @@ class Config:
             "discrete skills need skill_dim of at least 2",
         )
         require(
-            self.warmup_episodes > 0
-            or (self.normalizer != "preset" and self.method_states != "whitened"),
+            self.warmup_episodes > 0 or not needs_warmup(self.normalizer, self.method_states),
             "normalizer 'preset' and method_states 'whitened' are measured in the warm-up: "
             "set warmup_episodes above 0",
         )
@@ -158,6 +157,11 @@ class Config:
             self.method_states != "normalized" or self.normalizer != "none",
             "method_states 'normalized' needs a normalizer other than 'none'",
         )
+
+
+def needs_warmup(normalizer: str, method_states: str) -> bool:
+    """Whether statistics of the states are measured on random episodes at the start."""
+    return normalizer == "preset" or method_states == "whitened"
 
 
 def gradient_steps(config: Config) -> int:
