@@ -1,0 +1,40 @@
+"""A task as an ordinary Gymnasium environment."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from csd import tasks
+
+
+class TaskEnv(gymnasium.Env[np.ndarray, np.ndarray]):
+    """One episode at a time: the state with the task variables behind it."""
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+
+    def __init__(self, name: str) -> None:
+        self._envs = tasks.make(name, 1, 1)
+        spec = self._envs.spec
+        unbounded = np.full(spec.obs_dim, np.inf, np.float32)
+        self.observation_space = gymnasium.spaces.Box(-unbounded, unbounded, dtype=np.float32)
+        ones = np.ones(spec.action_dim, np.float32)
+        self.action_space = gymnasium.spaces.Box(-ones, ones, dtype=np.float32)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """A new episode; with a seed it is the same one every time."""
+        super().reset(seed=seed)
+        chosen = int(self.np_random.integers(2**32)) if seed is None else seed
+        return self._envs.reset([chosen])[0], {}
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """One step of the world, judged by the task."""
+        actions = np.clip(np.asarray(action, np.float32), -1.0, 1.0)[None]
+        obs, reward, ended = self._envs.step(actions, np.ones(1, bool))
+        return obs[0], float(reward[0]), bool(ended[0]), False, {"success": bool(reward[0] > 0.0)}
+
+    def close(self) -> None:
+        """Let go of the simulator."""
+        self._envs.close()
