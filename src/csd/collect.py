@@ -7,6 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from csd.envs.vector import VectorEnv
 from csd.learner import Learner, Policy
+from csd.rl import sac
 from csd.rl.replay import Replay
 
 
@@ -87,16 +88,8 @@ def act(
     noise: list[np.ndarray] | None,
 ) -> np.ndarray:
     """Actions in [-1, 1]; without noise the policy's mean."""
-    config = learner.config.sac
     mean, std = learner.policy(policy, obs, skills)
-    if noise is None:
-        return np.tanh(mean)
-    gaussian, uniform, chance = noise
-    if config.sample_actions:
-        action = np.tanh(mean + std * gaussian)
-    else:
-        action = np.clip(np.tanh(mean) + config.action_noise * gaussian, -1.0, 1.0)
-    return np.where(chance[:, None] < config.random_action_prob, uniform, action)
+    return sac.explore(learner.config.sac, mean, std, noise)
 
 
 def as_episodes(rollout: Rollout) -> Replay:

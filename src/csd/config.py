@@ -69,6 +69,28 @@ class SACConfig:
 
 
 @dataclass(frozen=True)
+class PPOConfig:
+    """The learner that chooses among discrete skills."""
+
+    hidden: tuple[int, ...] = (512, 512)
+    """Hidden widths of policy and value."""
+    lr: float = 3e-4
+    """Adam's learning rate for policy and value."""
+    discount: float = 0.99
+    """Discount factor per decision."""
+    trace: float = 0.95
+    """Lambda of the generalised advantage estimate."""
+    clip: float = 0.2
+    """How far the probability ratio may move."""
+    entropy_bonus: float = 0.01
+    """Weight of the policy's entropy."""
+
+    def __post_init__(self) -> None:
+        require(0.0 <= self.discount <= 1.0, f"discount must be in [0, 1], not {self.discount}")
+        require(self.lr > 0.0, f"lr must be positive, not {self.lr}")
+
+
+@dataclass(frozen=True)
 class Config:
     """One training run, complete: with the seed it determines every number of it."""
 
@@ -181,10 +203,10 @@ def from_dict(values: dict[str, Any]) -> Config:
         raise UserError(f"unknown method {method!r}: {nearest(method, ALGORITHMS)}")
     parts = {"sac": SACConfig, "algorithm": ALGORITHMS[method]}
     values = {
-        key: _construct(parts[key], value) if key in parts else value
+        key: construct(parts[key], value) if key in parts else value
         for key, value in values.items()
     }
-    return _construct(Config, values)
+    return construct(Config, values)
 
 
 def replace(config: Config, **changes: Any) -> Config:
@@ -215,7 +237,8 @@ def _fields(cls: type) -> list[str]:
     return [f.name for f in dataclasses.fields(cls)]
 
 
-def _construct(cls: type, values: Any) -> Any:
+def construct(cls: type, values: Any) -> Any:
+    """A dataclass from JSON values; unknown fields are the user's to mend."""
     if not isinstance(values, dict):
         raise UserError(f"{cls.__name__} must be an object of fields, not {values!r}")
     known = _fields(cls)

@@ -222,11 +222,15 @@ class Learner:
 
         In NumPy: a compiled call would wait for the gradient steps that run beside it.
         """
-        if self.config.normalizer != "none":
-            obs = normalizer.apply(policy.normalizer, obs, xp=np)
-        inputs = np.concatenate([obs, skill], axis=-1)
+        inputs = np.concatenate([self.normalize(policy, obs), skill], axis=-1)
         mean, log_std = sac.policy(policy.actor, self.config.sac, inputs, xp=np)
         return mean, np.exp(log_std)
+
+    def normalize(self, policy: Policy, obs: np.ndarray) -> np.ndarray:
+        """States as the policy sees them."""
+        if self.config.normalizer == "none":
+            return obs
+        return normalizer.apply(policy.normalizer, obs, xp=np)
 
     def snapshot(self, state: LearnerState) -> Policy:
         """A copy of what acting needs, on the host."""

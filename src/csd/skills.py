@@ -51,6 +51,10 @@ class Skills:
         action = act(self.learner, self.policy, obs, skill, None)
         return action[0] if single else action
 
+    def normalize(self, obs: np.ndarray) -> np.ndarray:
+        """States as the policy sees them."""
+        return self.learner.normalize(self.policy, obs)
+
     def embed(self, obs: Any) -> np.ndarray:
         """phi(obs) for methods that learn one, single or batched."""
         if self.learner.method.embed is None:

@@ -1,10 +1,12 @@
 """Soft actor-critic in the two forms the paper's results were obtained with."""
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jax import Array
 
@@ -73,6 +75,20 @@ def policy(actor: Params, config: SACConfig, inputs: Any, xp: ModuleType = jnp) 
     mean, raw = xp.split(dense(actor[-1], x), 2, axis=-1)
     scale = 0.5 * (LOG_STD_MAX - LOG_STD_MIN)
     return mean, LOG_STD_MIN + scale * (xp.tanh(raw) + 1.0)
+
+
+def explore(
+    config: SACConfig, mean: np.ndarray, std: np.ndarray, noise: Sequence[np.ndarray] | None
+) -> np.ndarray:
+    """Actions in [-1, 1] for collecting; without noise the squashed mean."""
+    if noise is None:
+        return np.tanh(mean)
+    gaussian, uniform, chance = noise
+    if config.sample_actions:
+        action = np.tanh(mean + std * gaussian)
+    else:
+        action = np.clip(np.tanh(mean) + config.action_noise * gaussian, -1.0, 1.0)
+    return np.where(chance[:, None] < config.random_action_prob, uniform, action)
 
 
 def sample_action(

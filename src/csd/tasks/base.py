@@ -104,12 +104,12 @@ class TaskEnvs:
             names=(*envs.spec.names, *rules.variables),
         )
         self._step = 0
-        self._state = np.zeros((0, self.state_dim), np.float32)
+        self.state = np.zeros((0, self.state_dim), np.float32)
 
     def reset(self, seeds: Sequence[int]) -> np.ndarray:
         """Start one episode per seed."""
-        self._state, self._step = self.envs.reset(seeds), 0
-        self.rules.start(self._state, seeds)
+        self.state, self._step = self.envs.reset(seeds), 0
+        self.rules.start(self.state, seeds)
         return self._observe()
 
     def step(
@@ -123,18 +123,18 @@ class TaskEnvs:
         state, ended = self.envs.step(actions, active)
         broken = ~np.isfinite(state).all(axis=1)
         frozen = broken | ~active
-        self._state = np.where(frozen[:, None], self._state, state)
-        reward, finished = self.rules.judge(self._state, self._step)
+        self.state = np.where(frozen[:, None], self.state, state)
+        reward, finished = self.rules.judge(self.state, self._step)
         reward = np.where(frozen, 0.0, reward).astype(np.float32)
         return self._observe(), reward, active & (ended | finished | broken)
 
     def solved(self) -> np.ndarray | None:
         """The present states with the goal put in, if the task has one."""
-        return self.rules.solved(self._state)
+        return self.rules.solved(self.state)
 
     def _observe(self) -> np.ndarray:
-        variables = self.rules.observe(self._state)
-        return np.concatenate([self._state, variables], axis=1, dtype=np.float32)
+        variables = self.rules.observe(self.state)
+        return np.concatenate([self.state, variables], axis=1, dtype=np.float32)
 
     def close(self) -> None:
         """Close the worlds."""

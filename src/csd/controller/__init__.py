@@ -1,0 +1,1 @@
+"""Controllers: they choose among frozen skills, one every few steps, to solve a task."""
