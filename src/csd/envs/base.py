@@ -26,6 +26,10 @@ class EnvSpec:
     """Edge of a coverage bin along the target's dimensions."""
     moved: float = 0.05
     """Displacement from which the target counts as moved."""
+    preset_mean: tuple[float, ...] = ()
+    """Mean of every dimension under random actions, if it is known."""
+    preset_std: tuple[float, ...] = ()
+    """Its standard deviation."""
 
 
 class World(Protocol):
