@@ -23,7 +23,7 @@ def sections() -> dict[str, list[dict[str, Any]]]:
     """Every list by name."""
     return {
         "envs": [
-            *({"name": name, "about": about} for name, about in ENVS.items()),
+            *({"name": name, "about": known.summary} for name, known in ENVS.items()),
             {
                 "name": "any Gymnasium id",
                 "about": "Box (or Dict with `observation`) states, Box actions",

@@ -168,6 +168,11 @@ class Config:
         )
 
 
+def needs_warmup(normalizer: str, method_states: str) -> bool:
+    """Whether statistics of the states are measured on random episodes at the start."""
+    return normalizer == "preset" or method_states == "whitened"
+
+
 def gradient_steps(config: Config) -> int:
     """Gradient steps of the policy in the whole run."""
     return max(config.episodes - config.warmup_episodes, 1) * config.updates // config.num_envs

@@ -26,6 +26,8 @@ class EnvSpec:
     """Edge of a coverage bin along the target's dimensions."""
     moved: float = 0.05
     """Displacement from which the target counts as moved."""
+    family: str = ""
+    """What evaluation and plots add figures of their own for, e.g. `manipulation`."""
     preset_mean: tuple[float, ...] = ()
     """Mean of every dimension under random actions, if it is known."""
     preset_std: tuple[float, ...] = ()

@@ -66,6 +66,7 @@ def fetch_spec(name: str) -> EnvSpec:
         body="gripper",
         bin_size=0.1,
         moved=0.05,
+        family="manipulation",
     )
 
 

@@ -65,6 +65,7 @@ def locomotion_spec(name: str) -> EnvSpec:
         target="position",
         bin_size=1.0,
         moved=5.0,
+        family="locomotion",
         preset_mean=tuple(stored.get("mean", ())),
         preset_std=tuple(stored.get("std", ())),
     )

@@ -1,44 +1,78 @@
 """Environments by name."""
 
 import dataclasses
+from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
-from csd.envs import fetch, probe
-from csd.envs.base import EnvSpec
+from csd.envs import fetch, locomotion, probe
+from csd.envs.base import EnvSpec, World
 from csd.envs.gym import GymWorld, gym_spec, make_gym
 from csd.envs.vector import ThreadedWorlds, VectorEnv
 
+
+class Known(NamedTuple):
+    """An environment that the library describes itself."""
+
+    summary: str
+    spec: Callable[[], EnvSpec]
+    make: Callable[[int, int], VectorEnv]
+    """(number of environments, threads) -> all of them."""
+
+
+def threaded(world: Callable[[], World]) -> Callable[[int, int], VectorEnv]:
+    """Worlds divided among threads."""
+    return lambda num_envs, workers: ThreadedWorlds(world, num_envs, workers)
+
+
+def _fetch(name: str, summary: str) -> Known:
+    return Known(
+        summary, partial(fetch.fetch_spec, name), threaded(partial(fetch.FetchWorld, name))
+    )
+
+
+def _locomotion(name: str, summary: str) -> Known:
+    return Known(
+        summary,
+        partial(locomotion.locomotion_spec, name),
+        threaded(partial(locomotion.LocomotionWorld, name)),
+    )
+
+
 ENVS = {
-    "Probe": "a point and a puck on a plane; learns in seconds",
-    "FetchPush": "a robot arm with closed fingers and a cube on a table",
-    "FetchSlide": "a robot arm and a puck on a long slippery table",
-    "FetchPickAndPlace": "a robot arm with working fingers and a cube on a table",
+    "Probe": Known(
+        "a point and a puck on a plane; learns in seconds",
+        lambda: probe.SPEC,
+        lambda num_envs, workers: probe.ProbeEnvs(num_envs),
+    ),
+    "FetchPush": _fetch("FetchPush", "a robot arm with closed fingers and a cube on a table"),
+    "FetchSlide": _fetch("FetchSlide", "a robot arm and a puck on a long slippery table"),
+    "FetchPickAndPlace": _fetch(
+        "FetchPickAndPlace", "a robot arm with working fingers and a cube on a table"
+    ),
+    "Ant": _locomotion("Ant", "a four-legged body that can walk in every direction"),
+    "HalfCheetah": _locomotion("HalfCheetah", "a flat two-legged body that can run both ways"),
+    "Humanoid": _locomotion("Humanoid", "a body on two legs; an episode ends when it falls"),
 }
 
 
 def make(name: str, num_envs: int, horizon: int = 0, workers: int = 0) -> VectorEnv:
     """`num_envs` environments stepped together; `workers` threads, 0 for one per core."""
-    if name == "Probe":
-        envs: VectorEnv = probe.ProbeEnvs(num_envs)
-    elif name in fetch.IDS:
-        envs = ThreadedWorlds(partial(fetch.FetchWorld, name), num_envs, workers)
-    else:
+    if name not in ENVS:
         return ThreadedWorlds(partial(GymWorld, name, horizon), num_envs, workers)
+    made = ENVS[name].make(num_envs, workers)
     if horizon:
-        envs.spec = dataclasses.replace(envs.spec, horizon=horizon)
-    return envs
+        made.spec = dataclasses.replace(made.spec, horizon=horizon)
+    return made
 
 
 def spec(name: str, horizon: int = 0) -> EnvSpec:
     """The layout of an environment's state."""
-    if name == "Probe":
-        known = probe.SPEC
-    elif name in fetch.IDS:
-        known = fetch.fetch_spec(name)
-    else:
-        env = make_gym(name)
-        try:
-            return gym_spec(name, env, horizon)
-        finally:
-            env.close()
-    return dataclasses.replace(known, horizon=horizon) if horizon else known
+    if name in ENVS:
+        known = ENVS[name].spec()
+        return dataclasses.replace(known, horizon=horizon) if horizon else known
+    env = make_gym(name)
+    try:
+        return gym_spec(name, env, horizon)
+    finally:
+        env.close()

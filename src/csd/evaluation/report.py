@@ -10,6 +10,7 @@ import safetensors.numpy
 from csd import envs, rundir
 from csd.checkpoint import write_atomically
 from csd.collect import Rollout
+from csd.evaluation.families import FAMILIES
 from csd.evaluation.skills import evaluation_skills, find_target, measure, roll_out
 from csd.skills import Skills, load
 from csd.training import Streams
@@ -21,8 +22,6 @@ ROWS = {
     "displacement": "mean displacement",
     "direction": "direction follows skill (circular correlation)",
     "explained": "displacement explained by skill",
-    "lifted": "fraction of skills that lift it",
-    "lift_max": "greatest lift",
     "body_coverage": "bins covered by the body",
     "body_displacement": "mean displacement of the body",
 }
@@ -52,6 +51,7 @@ def evaluate(
     result: dict[str, Any] = {
         "run": str(path),
         "env": config.env,
+        "family": trained.spec.family,
         "method": config.method,
         "seed": config.seed,
         "episodes": trained.episode,
@@ -66,6 +66,9 @@ def evaluate(
 
 def verdict(result: dict[str, Any]) -> str:
     """One sentence a newcomer understands."""
+    family = FAMILIES.get(result["family"])
+    if family and family.verdict:
+        return family.verdict(result)
     own, chance = result["skills"], result["random"]
     target = "state" if "," in result["target"] else result["target"]
     share, luck = own["moved"], chance["moved"]
@@ -101,7 +104,8 @@ def read_trajectories(path: Path) -> dict[str, np.ndarray] | None:
 def table(result: dict[str, Any]) -> str:
     """The figures side by side, as text."""
     lines = [f"{result['target']:<48}{'skills':>10}{'untrained':>12}{'random':>10}"]
-    for key, label in ROWS.items():
+    family = FAMILIES.get(result["family"])
+    for key, label in (ROWS | (family.rows if family else {})).items():
         if key in result["skills"]:
             values = [result[who][key] for who in ("skills", "untrained", "random")]
             shown = [f"{v:d}" if isinstance(v, int) else f"{v:.3f}" for v in values]

@@ -9,6 +9,7 @@ from csd.collect import Rollout, collect, episode_seeds
 from csd.envs.base import EnvSpec
 from csd.envs.vector import VectorEnv
 from csd.errors import UserError
+from csd.evaluation.families import FAMILIES
 from csd.evaluation.measures import bins_covered, circular_correlation, explained_by_skill
 from csd.learner import Learner, Policy
 
@@ -110,9 +111,6 @@ def measure(rollout: Rollout, spec: EnvSpec, target: Target) -> dict[str, Any]:
     }
     if len(target.dims) > 2:
         result["coverage_xyz"] = bins_covered(path, size)
-        height = (path[..., 2] - path[:, :1, 2]).max(axis=1)
-        result["lifted"] = float(np.mean(height > target.moved))
-        result["lift_max"] = float(height.max())
     if rollout.skill.shape[1] == 2 and len(target.dims) >= 2:
         angles = np.arctan2(change[moved, 1], change[moved, 0])
         skills = np.arctan2(rollout.skill[moved, 1], rollout.skill[moved, 0])
@@ -123,4 +121,6 @@ def measure(rollout: Rollout, spec: EnvSpec, target: Target) -> dict[str, Any]:
         result["body_displacement"] = float(
             np.linalg.norm(body[:, -1] - body[:, 0], axis=-1).mean()
         )
+    if spec.family in FAMILIES:
+        result |= FAMILIES[spec.family].measure(rollout, spec)
     return result

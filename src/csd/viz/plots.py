@@ -1,5 +1,6 @@
 """`csd plot`: skill trajectories as the paper draws them, learning curves, sigma over training."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,12 @@ def plot_sigma(rows: list[dict[str, Any]], title: str) -> Figure | None:
     return figure
 
 
+FAMILY_FIGURES: dict[
+    str, Callable[[Config, EnvSpec, dict[str, np.ndarray]], dict[str, Figure]]
+] = {}
+"""What a family of environments draws besides, or in place of, `skills`."""
+
+
 def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     """Draw everything a run has to show into its `plots` folder."""
     from csd.evaluation.report import evaluate
@@ -172,6 +179,8 @@ def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
         )
         target = find_target(spec, dims, reference)
         figures["skills"] = plot_skills(config, spec, data, target.dims)
+        if spec.family in FAMILY_FIGURES:
+            figures |= FAMILY_FIGURES[spec.family](config, spec, data)
     if rows:
         figures["curves"] = plot_curves(rows, title)
         figures["sigma"] = plot_sigma(rows, title)
