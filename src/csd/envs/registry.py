@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from csd.envs import fetch, probe
+from csd.envs import fetch, kitchen, probe
 from csd.envs.base import EnvSpec, World
 from csd.envs.gym import GymWorld, gym_spec, make_gym
 from csd.envs.vector import ThreadedWorlds, VectorEnv
@@ -41,6 +41,11 @@ ENVS = {
     "FetchSlide": _fetch("FetchSlide", "a robot arm and a puck on a long slippery table"),
     "FetchPickAndPlace": _fetch(
         "FetchPickAndPlace", "a robot arm with working fingers and a cube on a table"
+    ),
+    "Kitchen": Known(
+        "a robot arm among a kettle, a microwave, burners and cabinets",
+        lambda: kitchen.SPEC,
+        threaded(kitchen.KitchenWorld),
     ),
 }
 

@@ -9,7 +9,7 @@ from csd import config as configs
 from csd.config import ALGORITHMS, Config
 from csd.envs.fetch import IDS as FETCH
 from csd.errors import UserError, nearest
-from csd.presets import general, manipulation, probe
+from csd.presets import general, kitchen, manipulation, probe
 
 PRESETS = {
     "fast": "minutes on a laptop CPU",
@@ -33,6 +33,7 @@ MEASURED = {
 CHANGES = {
     "Probe": probe.changes,
     **dict.fromkeys(FETCH, manipulation.changes),
+    "Kitchen": kitchen.changes,
 }
 """Environment -> what its presets change in the defaults; any other one is `general`."""
 
