@@ -7,10 +7,13 @@ from typing import NamedTuple
 import gymnasium
 
 from csd import envs
+from csd.envs.registry import threaded
 from csd.envs.vector import VectorEnv
 from csd.errors import UserError, nearest
 from csd.tasks.base import Rules, TaskEnvs
 from csd.tasks.fetch import fetch_goal
+from csd.tasks.kitchen import OneOf
+from csd.tasks.locomotion import Hurdles, MultiGoals, ant_goal, cheetah_goal, hurdle_world
 from csd.tasks.probe import probe_goal
 
 __all__ = ["TASKS", "KnownTask", "Rules", "TaskEnvs", "find", "make"]
@@ -37,6 +40,13 @@ TASKS = {
     "FetchSlideGoal": _fetch("FetchSlide", "slide the puck to a goal out of reach"),
     "FetchPickAndPlaceGoal": _fetch(
         "FetchPickAndPlace", "move the cube to a goal on the table or in the air"
+    ),
+    "KitchenTask": KnownTask("one of thirteen things to do in the kitchen", "Kitchen", OneOf),
+    "AntGoal": KnownTask("walk to a goal within 20 m along each axis", "Ant", ant_goal),
+    "AntMultiGoals": KnownTask("walk to four goals in turn, 50 steps for each", "Ant", MultiGoals),
+    "HalfCheetahGoal": KnownTask("run to a goal within 60 m", "HalfCheetah", cheetah_goal),
+    "HalfCheetahHurdle": KnownTask(
+        "jump over as many hurdles as possible", "HalfCheetah", Hurdles, threaded(hurdle_world)
     ),
 }
 
