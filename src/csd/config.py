@@ -200,13 +200,8 @@ def gradient_steps(config: Config) -> int:
     return max(config.episodes - config.warmup_episodes, 1) * config.updates // config.num_envs
 
 
-def to_dict(config: Config) -> dict[str, Any]:
-    """The configuration as JSON-ready values."""
-    return dataclasses.asdict(config)
-
-
 def from_dict(values: dict[str, Any]) -> Config:
-    """The inverse of `to_dict`; unknown or missing fields are the user's to mend."""
+    """The inverse of `dataclasses.asdict`; unknown or missing fields are the user's to mend."""
     method = values.get("method", "csd")
     if method not in ALGORITHMS:
         raise UserError(f"unknown method {method!r}: {nearest(method, ALGORITHMS)}")

@@ -1,10 +1,12 @@
 """The run directory: where a run lives, and everything a later command needs of it."""
 
+import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 from csd.checkpoint import write_atomically
-from csd.config import Config, from_dict, to_dict
+from csd.config import Config, from_dict
 from csd.errors import UserError
 
 CONFIG, METRICS, CHECKPOINTS, EVALUATION, PLOTS = (
@@ -14,39 +16,58 @@ CONFIG, METRICS, CHECKPOINTS, EVALUATION, PLOTS = (
     "evaluation",
     "plots",
 )
+SKILLS = "skills"
+"""Where a controller's run keeps the skills it uses."""
 
 
 def default(config: Config) -> Path:
-    """The first free `runs/ENV-METHOD-seedN`, with a number behind it if it is taken."""
-    env = config.env.replace("/", "_").replace(":", "_")
-    base = Path("runs") / f"{env}-{config.method}-seed{config.seed}"
+    """A free folder of the name `runs/ENV-METHOD-seedN`."""
+    return free(f"{config.env}-{config.method}-seed{config.seed}")
+
+
+def free(name: str) -> Path:
+    """The first free `runs/NAME`, with a number behind it if it is taken."""
+    base = Path("runs") / name.replace("/", "_").replace(":", "_")
     path, number = base, 2
     while path.exists():
         path, number = base.with_name(f"{base.name}-{number}"), number + 1
     return path
 
 
-def create(path: Path, config: Config) -> None:
-    """Claim a new or empty directory for a run."""
+def create(path: Path, config: Any, command: str = "train") -> None:
+    """Claim a new or empty directory for a run of `csd COMMAND`."""
     if path.exists() and not path.is_dir():
         raise UserError(f"{path} is a file; choose a folder for --run-dir")
     if (path / CONFIG).exists():
         raise UserError(
-            f"{path} already holds a run: go on with `csd train --resume {path}` "
+            f"{path} already holds a run: go on with `csd {command} --resume {path}` "
             "or choose another --run-dir"
         )
     if path.exists() and any(path.iterdir()):
         raise UserError(f"{path} holds other files; choose a new or empty folder for --run-dir")
     try:
         path.mkdir(parents=True, exist_ok=True)
-        content = json.dumps(to_dict(config), indent=1).encode()
+        content = json.dumps(dataclasses.asdict(config), indent=1).encode()
         write_atomically(path / CONFIG, content)
     except OSError as error:
         raise UserError(f"cannot write to {path}: {error.strerror}") from None
 
 
 def read_config(path: Path) -> Config:
-    """The configuration of an existing run."""
+    """The configuration of an existing run of skills."""
+    values = read_values(path)
+    if "task" in values:
+        raise UserError(f"{path} holds a controller; its skills are in {path / SKILLS}")
+    return from_dict(values)
+
+
+def is_control(path: Path) -> bool:
+    """Whether a run is that of a controller."""
+    return "task" in read_values(path)
+
+
+def read_values(path: Path) -> dict[str, Any]:
+    """What the configuration of an existing run says."""
     if not path.is_dir():
         raise UserError(f"there is no run at {path}: give the folder that `csd train` printed")
     try:
@@ -55,7 +76,9 @@ def read_config(path: Path) -> Config:
         raise UserError(f"{path} is not a run: it has no {CONFIG}") from None
     except (OSError, ValueError) as error:
         raise UserError(f"{path / CONFIG} cannot be read: {error}") from None
-    return from_dict(values)
+    if not isinstance(values, dict):
+        raise UserError(f"{path / CONFIG} cannot be read: it holds no fields")
+    return values
 
 
 def read_metrics(path: Path) -> list[dict]:

@@ -1,11 +1,7 @@
 """The training loop: collect, store, update, log, evaluate, checkpoint, over and over."""
 
-import errno
-import signal
 import sys
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from csd import checkpoint, envs, rundir
+from csd import checkpoint, envs, rundir, stopping
 from csd.clock import Clock
 from csd.collect import Rollout, as_episodes, collect, episode_seeds
 from csd.config import Config
@@ -25,6 +21,7 @@ from csd.learner import Learner, LearnerState, Policy
 from csd.metrics import MetricsLog
 from csd.progress import Progress
 from csd.rl.replay import Replay
+from csd.stopping import Stop, finite, full_disk_in_one_line
 
 TIMING = ("seconds", "steps_per_second", "updates_per_second")
 """Fields of a metrics row that are not determined by configuration and seed."""
@@ -73,7 +70,7 @@ class Trainer:
         self._moved: list[bool] = []
         self._coverage: float | None = None
         self._quiet = quiet
-        self._stop: int | None = None
+        self._stop = Stop()
 
     # ---- the loop
 
@@ -83,23 +80,18 @@ class Trainer:
         log = MetricsLog(self.run, offset, episode)
         try:
             with (
-                self._signals(),
+                full_disk_in_one_line(f"csd train --resume {self.run}"),
+                self._stop,
                 ThreadPoolExecutor(1) as pool,
                 Progress(self.config.episodes, episode, self._quiet) as progress,
             ):
                 self._loop(episode, clock, session, log, pool, progress)
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            raise UserError(
-                f"the disk is full: free some space, then `csd train --resume {self.run}`"
-            ) from None
         finally:
             log.close()
             self.envs.close()
             if self._eval_envs is not None:
                 self._eval_envs.close()
-        return self._stop is None
+        return not self._stop.requested
 
     def _loop(
         self,
@@ -152,7 +144,7 @@ class Trainer:
                 row |= self._evaluate(state)
             if row:
                 log.write(row)
-            stop = self._stop is not None
+            stop = self._stop.requested
             if done or stop or self._due(episode, config.checkpoint_every):
                 self._save(episode, clock, Session(state, memory, behaviour), log)
             progress.update(episode, coverage=self._coverage, lam=row.get("lambda"))
@@ -184,15 +176,7 @@ class Trainer:
             return state, None
         step = self.learner.warm if warm else self.learner.train
         state, info = step(state, memory, key)
-        values = {name: np.asarray(value) for name, value in info.items()}
-        for name, value in values.items():
-            if not np.isfinite(value).all():
-                raise UserError(
-                    f"{name} became {value.ravel()[0]} at episode {episode}: "
-                    f"the last good checkpoint in {self.run} is kept; "
-                    "start again with a smaller learning rate or reward scale"
-                )
-        return state, values
+        return state, finite(info, episode, self.run)
 
     # ---- what a run leaves behind
 
@@ -249,15 +233,8 @@ class Trainer:
             "diverged": self._diverged,
             "moved": self._moved,
         }
-        try:
-            checkpoint.save(self.run / rundir.CHECKPOINTS, episode, arrays, meta)
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT) or self._stop is not None:
-                raise
-            print(
-                f"warning: no room for the checkpoint at episode {episode}; the one before is kept",
-                file=sys.stderr,
-            )
+        folder = self.run / rundir.CHECKPOINTS
+        stopping.save(folder, episode, arrays, meta, last=self._stop.requested)
 
     def _restore(self) -> tuple[int, Clock, Session, int]:
         """The newest good checkpoint, or a fresh start."""
@@ -283,22 +260,3 @@ class Trainer:
         self._diverged, self._moved = meta["diverged"], meta["moved"]
         clock = Clock(meta["seconds"], meta["env_steps"], meta["updates"])
         return meta["episode"], clock, session, meta["metrics_bytes"]
-
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
-        """Turn the first Ctrl-C or SIGTERM into a request to stop after the epoch."""
-
-        def request(number: int, frame: Any) -> None:
-            if self._stop is not None:
-                raise KeyboardInterrupt
-            self._stop = number
-
-        try:
-            before = {s: signal.signal(s, request) for s in (signal.SIGINT, signal.SIGTERM)}
-        except ValueError:  # not in the main thread: leave signals to whoever is
-            before = {}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)

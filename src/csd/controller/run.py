@@ -1,0 +1,121 @@
+"""Controllers on disk: start, resume, and load with the skills they keep beside them."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+
+from csd import checkpoint, rundir
+from csd.controller.agents import ActingPolicy, Agent
+from csd.controller.config import ControlConfig, from_dict, replace
+from csd.controller.presets import preset as preset_config
+from csd.controller.rollout import View
+from csd.controller.training import (
+    ControlTrainer,
+    Streams,
+    check_skills,
+    make_agent,
+    open_view,
+    restore_state,
+)
+from csd.errors import UserError
+from csd.skills import Skills, load
+
+
+class ControlRun(NamedTuple):
+    """A controller on disk."""
+
+    dir: Path
+    config: ControlConfig
+    finished: bool
+
+
+class Controller(NamedTuple):
+    """A trained controller, ready to act."""
+
+    config: ControlConfig
+    skills: Skills | None
+    view: View
+    agent: Agent
+    policy: ActingPolicy
+    episode: int
+
+
+def control(
+    run: str | Path | None,
+    task: str,
+    *,
+    preset: str = "fast",
+    seed: int = 0,
+    run_dir: str | Path | None = None,
+    workers: int = 0,
+    quiet: bool = False,
+    **options: Any,
+) -> ControlRun:
+    """Train a controller on the skills of `run`, or on raw actions if it is None."""
+    config = replace(defaults(run, task, preset, seed), **options)
+    return start(config, run_dir, workers, quiet)
+
+
+def defaults(run: str | Path | None, task: str, preset: str, seed: int = 0) -> ControlConfig:
+    """The preset's configuration for a run's skills."""
+    skills = None if run is None else rundir.read_config(Path(run))
+    return preset_config(task, skills, "" if run is None else str(run), preset, seed)
+
+
+def start(
+    config: ControlConfig,
+    run_dir: str | Path | None = None,
+    workers: int = 0,
+    quiet: bool = False,
+) -> ControlRun:
+    """Train a complete configuration in a new run directory, which gets a copy of the skills."""
+    skills = load(config.skills) if config.skills else None
+    check_skills(config, skills)
+    method = "scratch" if skills is None else skills.config.method
+    name = f"{config.task}-{method}-seed{config.seed}"
+    path = Path(run_dir) if run_dir is not None else rundir.free(name)
+    trainer = ControlTrainer(config, path, skills, workers, quiet)
+    rundir.create(path, config, "control")
+    if skills is not None:
+        _keep(skills, path / rundir.SKILLS)
+    return ControlRun(path, config, trainer.train())
+
+
+def _keep(skills: Skills, path: Path) -> None:
+    """A copy of the skills without what only their training needs."""
+    rundir.create(path, skills.config)
+    arrays = checkpoint.flatten({"state": skills.state})
+    checkpoint.save(path / rundir.CHECKPOINTS, skills.episode, arrays, {})
+
+
+def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False) -> ControlRun:
+    """Go on from the newest good checkpoint; a finished run is left as it is."""
+    path = Path(run_dir)
+    config, skills = _read(path)
+    done = checkpoint.episodes(path / rundir.CHECKPOINTS)
+    if done and done[-1] >= config.episodes:
+        return ControlRun(path, config, True)
+    return ControlRun(path, config, ControlTrainer(config, path, skills, workers, quiet).train())
+
+
+def _read(path: Path) -> tuple[ControlConfig, Skills | None]:
+    if not rundir.is_control(path):
+        raise UserError(f"{path} holds skills, not a controller: `csd train --resume {path}`")
+    config = from_dict(rundir.read_values(path))
+    return config, load(path / rundir.SKILLS) if config.skills else None
+
+
+def load_controller(run_dir: str | Path, num_envs: int, workers: int = 0) -> Controller:
+    """The controller of a run directory, from its newest good checkpoint, with worlds to act in."""
+    path = Path(run_dir)
+    config, skills = _read(path)
+    found = checkpoint.load_newest(path / rundir.CHECKPOINTS)
+    if found is None:
+        raise UserError(f"{path} has no checkpoint yet: `csd control --resume {path}` makes one")
+    arrays, meta, _ = found
+    view = open_view(config, skills, num_envs, workers)
+    agent = make_agent(config, view)
+    template = jax.eval_shape(lambda: agent.init(Streams.of(config.seed).init))
+    policy = agent.snapshot(restore_state(template, arrays))
+    return Controller(config, skills, view, agent, policy, meta["episode"])

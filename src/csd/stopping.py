@@ -1,0 +1,77 @@
+"""Ending a long run well: by a signal, on a full disk, or when its figures make no sense."""
+
+import errno
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csd import checkpoint
+from csd.errors import UserError
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class Stop:
+    """Turns the first Ctrl-C or SIGTERM into a request to stop after the epoch."""
+
+    requested = False
+
+    def __enter__(self) -> "Stop":
+        try:
+            self._before = {s: signal.signal(s, self._ask) for s in (signal.SIGINT, signal.SIGTERM)}
+        except ValueError:  # not in the main thread: leave signals to whoever is
+            self._before = {}
+        return self
+
+    def _ask(self, number: int, frame: Any) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+
+    def __exit__(self, *_: Any) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def full_disk_in_one_line(resume: str) -> Iterator[None]:
+    """A disk that is full is the user's to mend; `resume` is the command to go on with."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise UserError(f"the disk is full: free some space, then `{resume}`") from None
+
+
+def save(
+    folder: Path, episode: int, arrays: dict[str, np.ndarray], meta: dict[str, Any], last: bool
+) -> None:
+    """Write a checkpoint; where there is no room for it a run goes on, unless it is its last."""
+    try:
+        checkpoint.save(folder, episode, arrays, meta)
+    except OSError as error:
+        if error.errno not in FULL or last:
+            raise
+        print(
+            f"warning: no room for the checkpoint at episode {episode}; the one before is kept",
+            file=sys.stderr,
+        )
+
+
+def finite(info: Mapping[str, Any], episode: int, run: Path) -> dict[str, np.ndarray]:
+    """An epoch's figures on the host; one that is not a number ends the run."""
+    values = {name: np.asarray(value) for name, value in info.items()}
+    for name, value in values.items():
+        if not np.isfinite(value).all():
+            raise UserError(
+                f"{name} became {value.ravel()[0]} at episode {episode}: "
+                f"the last good checkpoint in {run} is kept; "
+                "start again with a smaller learning rate or reward scale"
+            )
+    return values
