@@ -4,15 +4,28 @@ from typing import Any
 
 import gymnasium
 
-__all__ = ["Config", "Skills", "UserError", "evaluate", "load", "plot", "resume", "train"]
+__all__ = [
+    "Config",
+    "SkillEnv",
+    "Skills",
+    "UserError",
+    "control",
+    "evaluate",
+    "load",
+    "plot",
+    "resume",
+    "train",
+]
 
 _WHERE = {
     "Config": "csd.config",
+    "SkillEnv": "csd.hierarchy",
     "Skills": "csd.skills",
     "UserError": "csd.errors",
-    "evaluate": "csd.evaluation.report",
+    "control": "csd.controller.run",
+    "evaluate": "csd.api",
     "load": "csd.skills",
-    "plot": "csd.viz.plots",
+    "plot": "csd.api",
     "resume": "csd.api",
     "train": "csd.api",
 }
@@ -30,3 +43,22 @@ def __getattr__(name: str) -> Any:
 gymnasium.register(
     "csd/Kitchen-v0", entry_point="csd.envs.kitchen_gym:KitchenEnv", max_episode_steps=50
 )
+
+TASK_STEPS = {
+    "ProbeGoal": 24,
+    "FetchPushGoal": 50,
+    "FetchSlideGoal": 50,
+    "FetchPickAndPlaceGoal": 50,
+    "KitchenTask": 50,
+    "AntGoal": 200,
+    "AntMultiGoals": 200,
+    "HalfCheetahGoal": 200,
+    "HalfCheetahHurdle": 200,
+}
+for _task, _steps in TASK_STEPS.items():
+    gymnasium.register(
+        f"csd/{_task}-v0",
+        entry_point="csd.tasks.gym:TaskEnv",
+        max_episode_steps=_steps,
+        kwargs={"name": _task},
+    )

@@ -64,3 +64,27 @@ def _spare_cores(config: Config) -> None:
     """
     if config.overlap and (os.cpu_count() or 1) <= 4:
         os.environ.setdefault("NPROC", "1")
+
+
+def evaluate(
+    run_dir: str | Path, skills: int = 200, dims: str = "", workers: int = 0
+) -> dict[str, Any]:
+    """Measure a run's skills, or its controller over `skills` episodes."""
+    if rundir.is_control(Path(run_dir)):
+        from csd.controller.report import report
+
+        return report(run_dir, skills, workers)
+    from csd.evaluation.report import evaluate
+
+    return evaluate(run_dir, skills, dims, workers)
+
+
+def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
+    """Draw a run of skills, or of a controller."""
+    if rundir.is_control(Path(run_dir)):
+        from csd.controller.plots import plot_control
+
+        return plot_control(run_dir, skills)
+    from csd.viz.plots import plot
+
+    return plot(run_dir, skills, dims)

@@ -4,6 +4,7 @@ from typing import Any
 
 from csd.envs.registry import ENVS
 from csd.presets import MEASURED, PRESETS, preset
+from csd.tasks import TASKS
 
 METHOD_SUMMARIES = {
     "csd": "controllability-aware skill discovery: seeks what is hard to change",
@@ -30,6 +31,10 @@ def sections() -> dict[str, list[dict[str, Any]]]:
             },
         ],
         "methods": [{"name": k, "about": v} for k, v in METHOD_SUMMARIES.items()],
+        "tasks": [
+            {"name": name, "skills of": task.env, "about": task.summary}
+            for name, task in TASKS.items()
+        ],
         "presets": [_preset(env, name) for env in ENVS for name in PRESETS],
     }
 

@@ -24,9 +24,11 @@ Unsupervised skill discovery: robots that teach themselves to move the world.
   csd train ENV       learn skills (ENV: see `csd list envs`, or any Gymnasium id)
   csd train --resume RUN
                       go on with a run that was stopped or killed
+  csd control RUN TASK
+                      learn to solve a task by choosing among the run's skills
   csd evaluate RUN    did it learn? figures beside random and untrained behaviour
   csd plot RUN        skill trajectories, learning curves, sigma by dimension
-  csd list [WHAT]     envs, methods, presets
+  csd list [WHAT]     envs, methods, presets, tasks
 
 Start with `csd train Probe` (seconds) or `csd train FetchPush` (minutes).
 Every command explains itself with --help.
@@ -57,13 +59,26 @@ class Resume:
 
 
 @dataclass(frozen=True)
+class ControlOptions:
+    """What to do with the task."""
+
+    from_scratch: tyro.conf.FlagCreatePairsOff[bool] = False
+    """SAC on the environment's own actions: `csd control --from-scratch TASK`."""
+    zero_shot: tyro.conf.FlagCreatePairsOff[bool] = False
+    """No training: aim the skills at the goal by phi(goal) - phi(state)."""
+
+
+@dataclass(frozen=True)
 class Evaluate:
-    """Roll out random skills and say what they do, beside random and untrained behaviour."""
+    """Roll out random skills and say what they do, beside random and untrained behaviour.
+
+    Of a controller: its success, beside random choices and skills aimed without training.
+    """
 
     run: tyro.conf.Positional[Path]
     """Folder of the run."""
     skills: int = 200
-    """Random skills to roll out (discrete skills: each four times)."""
+    """Random skills to roll out (discrete skills: each four times), or a controller's episodes."""
     dims: str = ""
     """State dimensions to measure: a group, names or indices; default: the environment's target."""
     workers: int = 0
@@ -89,7 +104,7 @@ class List:
     """List what there is."""
 
     what: tyro.conf.Positional[str] = "all"
-    """envs, methods, presets or all."""
+    """envs, methods, presets, tasks or all."""
     json: bool = False
     """Print one JSON object and nothing else."""
 
@@ -130,9 +145,14 @@ def option(args: list[str], name: str, default: str) -> str:
     return default
 
 
+def resuming(args: list[str]) -> bool:
+    """Whether a run is to be gone on with."""
+    return any(arg == "--resume" or arg.startswith("--resume=") for arg in args)
+
+
 def train(args: list[str]) -> int:
     """Train or resume."""
-    if any(arg == "--resume" or arg.startswith("--resume=") for arg in args):
+    if resuming(args):
         resumed = parse(Resume, args, "csd train")
         from csd import api
 
@@ -161,23 +181,80 @@ def train(args: list[str]) -> int:
     return finish(run, parsed.run.json)
 
 
-def finish(run: Any, as_json: bool) -> int:
+def control(args: list[str]) -> int:
+    """Train a controller, go on with one, or aim skills without training."""
+    if resuming(args):
+        resumed = parse(Resume, args, "csd control")
+        from csd.controller import run as controllers
+
+        run = controllers.resume(resumed.resume, resumed.run.workers, resumed.run.quiet)
+        return finish(run, resumed.run.json, "control")
+    from csd.controller import report
+    from csd.controller import run as controllers
+
+    wants_help = not args or "-h" in args or "--help" in args
+    skills, task, rest = control_words(["--from-scratch", "ProbeGoal"] if wants_help else args)
+    name = option(rest, "preset", "fast")
+    base = controllers.defaults(skills or None, task, name)
+    kinds = [
+        ("config", type(base), field(default=base)),
+        ("algorithm", type(base.algorithm), field(default=base.algorithm)),
+        ("options", ControlOptions, field(default=ControlOptions())),
+        ("run", RunOptions, field(default=RunOptions())),
+    ]
+    form: Any = dataclasses.make_dataclass("Control", kinds, frozen=True)
+    form.__doc__ = "Learn to solve a task by choosing among the skills of a run."
+    parsed = parse(form, ["--help"] if wants_help else [skills, task, *rest], "csd control")
+    config = dataclasses.replace(parsed.config, algorithm=parsed.algorithm)
+    if parsed.options.zero_shot:
+        count = config.episodes if option(rest, "episodes", "") else config.eval_episodes
+        result = report.zero_shot(config, count, parsed.run.workers)
+        print(json.dumps(result) if parsed.run.json else report.table(result))
+        return 0
+    run = controllers.start(config, parsed.run.run_dir, parsed.run.workers, parsed.run.quiet)
+    return finish(run, parsed.run.json, "control")
+
+
+def control_words(args: list[str]) -> tuple[str, str, list[str]]:
+    """Run, task and the remaining arguments; the run is empty from scratch."""
+    scratch = "--from-scratch" in args
+    words = [arg for arg in args if arg != "--from-scratch"]
+    count = next((i for i, arg in enumerate(words) if arg.startswith("-")), len(words))
+    if count != (1 if scratch else 2):
+        raise UserError(
+            "name the task first: `csd control --from-scratch TASK ...` (see `csd list tasks`)"
+            if scratch
+            else "name run and task first: `csd control RUN TASK ...` (see `csd list tasks`)"
+        )
+    if scratch and "--zero-shot" in words:
+        raise UserError("--zero-shot needs skills: `csd control RUN TASK --zero-shot`")
+    return "" if scratch else words[0], words[count - 1], words[count:]
+
+
+def finish(run: Any, as_json: bool, command: str = "train") -> int:
     """Say what was done and what to do next."""
     if as_json:
         print(json.dumps({"run": str(run.dir), "finished": run.finished}))
     elif run.finished:
         print(f"finished: {run.dir}\nnext: csd evaluate {run.dir}; csd plot {run.dir}")
     else:
-        print(f"stopped and saved: go on with `csd train --resume {run.dir}`")
+        print(f"stopped and saved: go on with `csd {command} --resume {run.dir}`")
     return 0 if run.finished else 128 + signal.SIGINT
 
 
 def evaluate(args: list[str]) -> int:
     """Measure a run."""
     options = parse(Evaluate, args or ["--help"], "csd evaluate")
-    from csd.evaluation import report
+    from csd import rundir
 
-    result = report.evaluate(options.run, options.skills, options.dims, options.workers)
+    if rundir.is_control(options.run):
+        from csd.controller import report
+
+        result = report.report(options.run, options.skills, options.workers)
+    else:
+        from csd.evaluation import report
+
+        result = report.evaluate(options.run, options.skills, options.dims, options.workers)
     if options.json:
         print(json.dumps(result))
     else:
@@ -188,9 +265,9 @@ def evaluate(args: list[str]) -> int:
 def plot(args: list[str]) -> int:
     """Draw a run."""
     options = parse(Plot, args or ["--help"], "csd plot")
-    from csd.viz import plots
+    from csd import api
 
-    for file in plots.plot(options.run, options.skills, options.dims):
+    for file in api.plot(options.run, options.skills, options.dims):
         print(file)
     return 0
 
@@ -215,6 +292,7 @@ def listing(args: list[str]) -> int:
 
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "train": train,
+    "control": control,
     "evaluate": evaluate,
     "plot": plot,
     "list": listing,

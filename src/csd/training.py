@@ -14,7 +14,6 @@ from csd.clock import Clock
 from csd.collect import Rollout, as_episodes, collect, episode_seeds
 from csd.config import Config
 from csd.envs.vector import VectorEnv
-from csd.errors import UserError
 from csd.evaluation.distance import distance_profile
 from csd.evaluation.skills import Target, evaluation_skills, find_target, measure, roll_out
 from csd.learner import Learner, LearnerState, Policy

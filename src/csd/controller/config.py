@@ -9,7 +9,6 @@ import tyro
 from csd.config import PPOConfig, SACConfig, construct
 from csd.errors import UserError, nearest, require
 
-
 LEARNERS: dict[str, type] = {"sac": SACConfig, "ppo": PPOConfig}
 
 
@@ -17,9 +16,9 @@ LEARNERS: dict[str, type] = {"sac": SACConfig, "ppo": PPOConfig}
 class ControlConfig:
     """One training of a controller, complete: with the seed it determines every number of it."""
 
-    skills: str
+    skills: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")]
     """Run whose skills the controller chooses from; empty: the environment's own actions."""
-    task: str
+    task: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TASK")]
     """Task: a name of `csd list tasks`."""
     preset: str = "fast"
     """Where the defaults come from: fast (minutes on a laptop) or paper (the published run)."""

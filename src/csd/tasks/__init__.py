@@ -1,10 +1,8 @@
-"""Downstream tasks by name; importing this module registers them as `csd/NAME-v0` in Gymnasium."""
+"""Downstream tasks by name; `import csd` registers them in Gymnasium as `csd/NAME-v0`."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
-
-import gymnasium
 
 from csd import envs
 from csd.envs.registry import threaded
@@ -63,12 +61,3 @@ def make(name: str, num_envs: int, workers: int = 0) -> TaskEnvs:
     task = find(name)
     worlds = task.worlds or (lambda n, w: envs.make(task.env, n, workers=w))
     return TaskEnvs(name, worlds(num_envs, workers), task.rules())
-
-
-for _name, _task in TASKS.items():
-    gymnasium.register(
-        f"csd/{_name}-v0",
-        "csd.tasks.gym:TaskEnv",
-        max_episode_steps=envs.spec(_task.env).horizon,
-        kwargs={"name": _name},
-    )

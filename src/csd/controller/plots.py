@@ -1,0 +1,89 @@
+"""`csd plot` on a controller: paths to the goal, and the learning curve."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csd import envs, rundir, tasks
+from csd.controller.config import ControlConfig, from_dict
+from csd.controller.report import read_paths, report
+from csd.envs.base import EnvSpec
+from csd.viz.drawing import plt, series
+
+SHOWN = 12  # episodes in the picture
+SUCCESS, FAILURE = "tab:green", "tab:red"
+
+
+def plot_paths(config: ControlConfig, spec: EnvSpec, data: dict[str, np.ndarray]) -> Any:
+    """Where the target went in a dozen episodes, start (dot) to goal (star)."""
+    dims = list(spec.groups[spec.target][:2])
+    goal = [_column(config.task, name) for name in ("goal_x", "goal_y")]
+    figure, ax = plt.subplots(figsize=(5.0, 5.0))
+    steps, success = data["controller/steps"], data["controller/success"]
+    for path, length, solved in zip(
+        data["controller/path"][:SHOWN], steps[:SHOWN], success[:SHOWN], strict=True
+    ):
+        color = SUCCESS if solved else FAILURE
+        line = path[: length + 1, dims]
+        ax.plot(line[:, 0], line[:, 1], color=color, linewidth=1.0)
+        ax.plot(*line[0], "o", color=color, markersize=4)
+        if goal[0] is not None:
+            y = 0.0 if goal[1] is None else path[length, goal[1]]
+            ax.plot(path[length, goal[0]], y, "*", color=color, markersize=10)
+    ax.set_xlabel(spec.names[dims[0]])
+    ax.set_ylabel(spec.names[dims[1]])
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_title(f"{config.task}: {spec.target} from start (dot) to goal (star), green if reached")
+    ax.title.set_fontsize(9)
+    figure.tight_layout()
+    return figure
+
+
+def _column(task: str, name: str) -> int | None:
+    known = tasks.find(task)
+    variables = known.rules().variables
+    if name not in variables:
+        return None
+    return envs.spec(known.env).obs_dim + variables.index(name)
+
+
+def plot_learning(config: ControlConfig, rows: list[dict[str, Any]], references: Any) -> Any:
+    """Success and return over episodes, with the references of the last evaluation."""
+    figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.4))
+    for ax, key in zip(axes, ("success", "return"), strict=True):
+        ax.plot(*series(rows, key), color="0.7", label="while training")
+        ax.plot(*series(rows, f"evaluation.{key}"), color="tab:blue", label="deterministic")
+        for who, style in (("random", ":"), ("zero_shot", "--")):
+            if who in references:
+                label = who.replace("_", "-")
+                ax.axhline(references[who][key], color="black", linestyle=style, label=label)
+        ax.set_title(key)
+        ax.set_xlabel("episodes")
+        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
+    axes[0].legend(fontsize=7)
+    figure.suptitle(f"{config.task}, {config.skills or 'from scratch'}, seed {config.seed}")
+    figure.tight_layout()
+    return figure
+
+
+def plot_control(run_dir: str | Path, episodes: int = 200) -> list[Path]:
+    """Draw everything a controller's run has to show into its `plots` folder."""
+    path = Path(run_dir)
+    config = from_dict(rundir.read_values(path))
+    spec = envs.spec(tasks.find(config.task).env)
+    references = report(path, episodes)
+    data = read_paths(path)
+    assert data is not None
+    folder = path / rundir.PLOTS
+    folder.mkdir(exist_ok=True)
+    written = []
+    for name, figure in (
+        ("paths", plot_paths(config, spec, data)),
+        ("learning", plot_learning(config, rundir.read_metrics(path), references)),
+    ):
+        file = folder / f"{name}.png"
+        figure.savefig(file, dpi=150)
+        plt.close(figure)
+        written.append(file)
+    return written
