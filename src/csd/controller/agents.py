@@ -85,7 +85,7 @@ def _count(state: Normalizer, episodes: Episodes) -> Normalizer:
     return normalizer.update(state, obs.reshape(len(mask), -1), mask)
 
 
-def _per_episode(draw: Callable[[Array], Any]) -> Callable[[Array, Array], Any]:
+def _per_episode(draw: Callable[[Array], Any]) -> Callable[[Array, Any], Any]:
     """Independent draws for every episode, compiled."""
     return jax.jit(lambda key, ids: jax.vmap(lambda e: draw(jax.random.fold_in(key, e)))(ids))
 

@@ -12,30 +12,29 @@ from csd.envs.base import EnvSpec
 from csd.viz.drawing import plt, series
 
 SHOWN = 12  # episodes in the picture
-SUCCESS, FAILURE = "tab:green", "tab:red"
 
 
 def plot_paths(config: ControlConfig, spec: EnvSpec, data: dict[str, np.ndarray]) -> Any:
-    """Where the target went in a dozen episodes, start (dot) to goal (star)."""
+    """Where the target went in a dozen episodes, each in a colour of its own."""
     dims = list(spec.groups[spec.target][:2])
-    goal = [_column(config.task, name) for name in ("goal_x", "goal_y")]
+    goal_x, goal_y = (_column(config.task, name) for name in ("goal_x", "goal_y"))
     figure, ax = plt.subplots(figsize=(5.0, 5.0))
-    steps, success = data["controller/steps"], data["controller/success"]
-    for path, length, solved in zip(
-        data["controller/path"][:SHOWN], steps[:SHOWN], success[:SHOWN], strict=True
-    ):
-        color = SUCCESS if solved else FAILURE
-        line = path[: length + 1, dims]
-        ax.plot(line[:, 0], line[:, 1], color=color, linewidth=1.0)
+    colors = plt.get_cmap("tab20")(np.arange(SHOWN))
+    episodes = [data[f"controller/{part}"][:SHOWN] for part in ("path", "steps", "success")]
+    for color, path, steps, success in zip(colors, *episodes, strict=False):
+        line = path[: steps + 1, dims]
+        ax.plot(*line.T, color=color, linewidth=1.2, linestyle="-" if success else ":")
         ax.plot(*line[0], "o", color=color, markersize=4)
-        if goal[0] is not None:
-            y = 0.0 if goal[1] is None else path[length, goal[1]]
-            ax.plot(path[length, goal[0]], y, "*", color=color, markersize=10)
+        if goal_x is not None:
+            place = (path[steps, goal_x], 0.0 if goal_y is None else path[steps, goal_y])
+            ax.plot(*place, "*", color=color, markersize=11)
     ax.set_xlabel(spec.names[dims[0]])
     ax.set_ylabel(spec.names[dims[1]])
     ax.set_aspect("equal", adjustable="datalim")
-    ax.set_title(f"{config.task}: {spec.target} from start (dot) to goal (star), green if reached")
-    ax.title.set_fontsize(9)
+    ax.set_title(
+        f"{config.task}: {spec.target} from start (dot) towards goal (star), dotted: missed",
+        fontsize=8,
+    )
     figure.tight_layout()
     return figure
 

@@ -34,7 +34,7 @@ class TaskRollout(NamedTuple):
 
     def success(self) -> np.ndarray:
         """Whether anything was ever paid, per episode."""
-        return (self.reward > 0.0).any(axis=1)
+        return self.reward.max(axis=1) > 0.0
 
     def success_at_end(self) -> np.ndarray:
         """Whether the last decision was paid, per episode."""

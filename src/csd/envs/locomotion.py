@@ -90,9 +90,9 @@ def state_names(model: mujoco.MjModel) -> tuple[str, ...]:
 class LocomotionWorld:
     """One simulation on a model shared by all worlds of its name."""
 
-    def __init__(self, name: str, model: mujoco.MjModel | None = None) -> None:
+    def __init__(self, name: str, changed: mujoco.MjModel | None = None) -> None:
         self.spec = locomotion_spec(name)
-        self._body, self._model = BODIES[name], model or load_model(name)
+        self._body, self._model = BODIES[name], changed or load_model(name)
         model = self._model
         self._data = mujoco.MjData(model)
         self._qpos, self._qvel, self._ctrl = self._data.qpos, self._data.qvel, self._data.ctrl

@@ -43,7 +43,7 @@ class MultiGoals:
     Reaching a goal moves the clock on to the next multiple of 50; the episode ends at 200.
     """
 
-    variables = ("goal_x", "goal_y")
+    variables: tuple[str, ...] = ("goal_x", "goal_y")
 
     def start(self, obs: np.ndarray, seeds: Sequence[int]) -> None:
         """Draw all offsets; the first goal is about the origin."""
@@ -110,7 +110,7 @@ def back_foot(obs: np.ndarray) -> np.ndarray:
 class Hurdles:
     """One for every hurdle passed by the back foot, minus one for each passed backwards."""
 
-    variables = ("hurdle_x", "hurdle_distance")
+    variables: tuple[str, ...] = ("hurdle_x", "hurdle_distance")
 
     def start(self, obs: np.ndarray, seeds: Sequence[int]) -> None:
         """Count the hurdles ahead."""
