@@ -52,3 +52,11 @@ def tiny_run(tmp_path_factory, compilation_cache):
     import csd
 
     return csd.train("Probe", run_dir=tmp_path_factory.mktemp("run") / "tiny", quiet=True, **TINY)
+
+
+@pytest.fixture(scope="session")
+def probe_run(tmp_path_factory, compilation_cache):
+    """CSD's skills after the default Probe run."""
+    import csd
+
+    return csd.train("Probe", run_dir=tmp_path_factory.mktemp("run") / "probe", quiet=True)

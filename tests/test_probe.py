@@ -11,8 +11,8 @@ def moved(method: str, folder) -> float:
     return csd.evaluate(run.dir)["skills"]["moved"]
 
 
-def test_csd_learns_to_move_the_hard_thing(tmp_path):
-    assert moved("csd", tmp_path) > 0.6
+def test_csd_learns_to_move_the_hard_thing(probe_run):
+    assert csd.evaluate(probe_run.dir)["skills"]["moved"] > 0.6
 
 
 @pytest.mark.parametrize("method", ["lsd", "lsd-dual", "diayn"])
