@@ -15,10 +15,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from csd import envs
+from csd.collect import collect
 from csd.config import ALGORITHMS, replace
+from csd.controller.presets import preset as control_preset
+from csd.controller.rollout import policy_choice, roll_out
+from csd.controller.training import make_agent, open_view
 from csd.envs import fetch
 from csd.learner import Learner
 from csd.presets import preset
+from csd.skills import Skills
 
 CORES = os.cpu_count() or 1
 ENVS, STEPS, ROUNDS = 16, 50, 3
@@ -199,6 +204,40 @@ def methods() -> None:
         )
 
 
+def skill_rollouts() -> None:
+    """Environment steps per second of plain skill rollouts and of collecting for a controller."""
+    config = preset("FetchPush")
+    learner = Learner(config, envs.spec("FetchPush"))
+    skills = Skills(learner, learner.init(jax.random.key(0)), 0)
+    codes = skills.sample(np.random.default_rng(0), ENVS)
+    control = control_preset("FetchPushGoal", config, "skills")
+    view, pool = open_view(control, skills, ENVS), envs.make("FetchPush", ENVS)
+    agent = make_agent(control, view)
+    policy = agent.snapshot(agent.init(jax.random.key(0)))
+    noise = agent.draw(jax.random.key(1), np.arange(ENVS))
+
+    def plain(seeds: list[int]) -> int:
+        return int(collect(pool, learner, skills.policy, seeds, codes, None).length.sum())
+
+    def controlled(seeds: list[int]) -> int:
+        return int(roll_out(view, policy_choice(agent, policy, noise), seeds).steps.sum())
+
+    rates: dict[str, list[float]] = {"skills": [], "controller": []}
+    for turn in range(2 * ROUNDS):  # in turns, against drift of the machine
+        seeds = list(range(turn * ENVS, (turn + 1) * ENVS))
+        for name, work in (("skills", plain), ("controller", controlled)):
+            start = time.perf_counter()
+            steps = work(seeds)
+            rates[name].append(steps / (time.perf_counter() - start))
+    print(f"\nFetchPush, {ENVS} environments, untrained skills (steps per second)")
+    own = max(rates["skills"])
+    print(f"  {'plain skill rollouts':<44}{own:8.0f}")
+    best_rate = max(rates["controller"])
+    print(f"  {'collecting for a controller':<44}{best_rate:8.0f}   {best_rate / own:.0%}")
+    pool.close()
+    view.envs.close()
+
+
 def start_up() -> None:
     """Seconds from `csd train` to the first progress line, cold and warm, and memory."""
     print("\nStart-up of `csd train FetchPush` (seconds to the first progress line)")
@@ -236,12 +275,14 @@ def in_own_process(part: str, threads: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        {"gradient": gradient_steps, "methods": methods}[sys.argv[1]]()
+        parts = {"gradient": gradient_steps, "methods": methods, "control": skill_rollouts}
+        parts[sys.argv[1]]()
         sys.exit()
     python = platform.python_version()
     print("command: make bench")
     print(f"machine: {CORES} cores, {platform.machine()}, Python {python}, jax {jax.__version__}")
     environments()
+    skill_rollouts()
     sys.stdout.flush()
     for threads in sorted({1, CORES}):
         in_own_process("gradient", threads)

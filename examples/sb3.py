@@ -22,7 +22,9 @@ def success(env: gymnasium.Env, model: SAC | PPO | None, episodes: int) -> float
         obs, _ = env.reset(seed=10_000 + seed)
         total, over = 0.0, False
         while not over:
-            action = model.predict(obs, deterministic=True)[0] if model else env.action_space.sample()
+            action = (
+                model.predict(obs, deterministic=True)[0] if model else env.action_space.sample()
+            )
             obs, reward, terminated, truncated, _ = env.step(action)
             total, over = total + float(reward), terminated or truncated
         reached += total > 0.0
