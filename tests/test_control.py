@@ -97,7 +97,8 @@ class Counting(gymnasium.Env):
 
 
 def test_skill_spaces_are_the_published_ones(tiny_run, discrete_run):
-    continuous, discrete = tiny_run.config, discrete_run.config
+    continuous = csd.config.replace(tiny_run.config, skill_unit_length=False)
+    discrete = discrete_run.config
     space = skill_space(continuous)
     assert isinstance(space, gymnasium.spaces.Box)
     assert space.shape == (2,) and (space.high == 1.5).all() and (space.low == -1.5).all()
@@ -128,7 +129,7 @@ def test_actions_are_deterministic_and_in_the_environments_own_range(tiny_run):
     env = SkillEnv(inner, skills, every=3)
     obs, _ = env.reset(seed=0)
     skill = np.array([1.0, -0.5], np.float32)
-    expected = skills.act(obs, skill)
+    expected = skills.act(obs, as_skill(skills.config, skill))
     env.step(skill)
     np.testing.assert_allclose(inner.actions[0], 2.0 * expected + [2.0, 0.0], rtol=1e-5)
     first = inner.actions
@@ -195,8 +196,8 @@ def test_the_vectorised_form_equals_the_wrapper(tiny_run):
     one.reset(seed=4)
     rng, lengths = np.random.default_rng(0), []
     for _ in range(many.decisions):
-        chosen = rng.uniform(-1.5, 1.5, (3, 2)).astype(np.float32)
-        result = many.step(chosen, np.ones(3, bool))
+        chosen = rng.uniform(-1.0, 1.0, (3, 2)).astype(np.float32)
+        result = many.step(as_skill(skills.config, chosen), np.ones(3, bool))
         obs, reward, terminated, truncated, info = one.step(chosen[1])
         np.testing.assert_allclose(result.obs[1], obs, atol=1e-5)
         assert result.reward[1] == reward and result.steps[1] == info["low_level_steps"]

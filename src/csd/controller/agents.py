@@ -139,6 +139,8 @@ class SACAgent:
         return (state, {}) if warm else self._train(state, key)
 
     def _insert(self, state: SACAgentState, episodes: Episodes) -> SACAgentState:
+        if not self.config.algorithm.bootstrap_time_limit:
+            episodes = episodes._replace(terminal=jnp.ones_like(episodes.terminal))
         return state._replace(
             normalizer=_count(state.normalizer, episodes),
             memory=transitions.insert(state.memory, episodes),

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from csd.controller.agents import Agent, Noise
 from csd.errors import UserError
-from csd.hierarchy import RANGE, SkillEnvs
+from csd.hierarchy import SkillEnvs, as_skill, skill_space
 from csd.rl.transitions import Episodes
 from csd.skills import Skills
 
@@ -27,10 +28,9 @@ class TaskRollout(NamedTuple):
     steps: np.ndarray  # (episodes,): low-level steps
     path: np.ndarray  # (episodes, low-level steps + 1, obs_dim), raw
 
-    def episodes(self, bootstrap_time_limit: bool) -> Episodes:
+    def episodes(self) -> Episodes:
         """What a learner takes in."""
-        terminal: Any = self.terminal if bootstrap_time_limit else np.ones_like(self.terminal)
-        return Episodes(*self[:4], terminal)  # type: ignore[arg-type]
+        return Episodes(*(jnp.asarray(part) for part in self[:5]))
 
     def success(self) -> np.ndarray:
         """Whether anything was ever paid, per episode."""
@@ -63,9 +63,8 @@ class View:
         """The skill for an action in [-1, 1]^n or a one-hot action; without skills the action."""
         if self.skills is None or self.skills.config.skill_type == "discrete":
             return action
-        if self.skills.config.skill_unit_length:
-            return action / np.maximum(np.linalg.norm(action, axis=1, keepdims=True), 1e-6)
-        return RANGE * action
+        config = self.skills.config
+        return as_skill(config, skill_space(config).high * action)
 
 
 # BLAS threads that spin between these small products would starve the simulators.

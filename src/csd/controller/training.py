@@ -144,8 +144,7 @@ class ControlTrainer:
             warm = episode < config.warmup_episodes
             rollout = self._collect(episode, policy, warm)
             key = jax.random.fold_in(self.streams.update, episode)
-            bootstrap = getattr(config.algorithm, "bootstrap_time_limit", False)
-            state, info = agent.learn(state, rollout.episodes(bootstrap), key, warm)
+            state, info = agent.learn(state, rollout.episodes(), key, warm)
             values = finite(info, episode, self.run)
             policy = agent.snapshot(state)
             episode += config.num_envs
