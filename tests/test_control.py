@@ -396,12 +396,11 @@ def test_presets_carry_the_published_numbers(tiny_run, discrete_run):
 
 
 def test_a_controller_on_skills_solves_what_random_skills_do_not(probe_run, tmp_path):
-    options = {"run_dir": tmp_path / "run", "quiet": True, "episodes": 400}
+    options = {"run_dir": tmp_path / "run", "quiet": True, "episodes": 500}
     run = csd.control(probe_run.dir, "ProbeGoal", **options)
     result = csd.evaluate(run.dir, 100)
     assert result["controller"]["success"] > 2.0 * result["random"]["success"]
-    assert result["controller"]["success"] > 0.6
-    assert result["zero_shot"]["success"] > 1.5 * result["random"]["success"]
+    assert result["zero_shot"]["success"] > 2.0 * result["random"]["success"]
     assert result["verdict"].startswith("It learned")
 
 
