@@ -154,7 +154,8 @@ def plot_travel(config: Config, spec: EnvSpec, data: dict[str, np.ndarray]) -> d
         path = data["obs"][..., [first, second]]
         trajectories(ax, path, colors, ("x", "y"))
         reach = 1.2 * float(np.abs(path).max())
-        ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+        ax.set_aspect("equal", adjustable="box")
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
     else:
         for row, (x, color) in enumerate(zip(data["obs"][..., first], colors, strict=True)):
             points = np.stack([x, np.full_like(x, row)], axis=-1)
