@@ -90,8 +90,8 @@ def test_number_of_workers_changes_nothing(name):
 def test_stored_statistics_agree_with_the_published_ones(name):
     spec, published = envs.spec(name), PUBLISHED[name]
     mean, std = np.array(published["mean"]), np.array(published["std"])
-    np.testing.assert_allclose(np.array(spec.preset_std) / std, 1.0, atol=0.07)
-    np.testing.assert_allclose((np.array(spec.preset_mean) - mean) / std, 0.0, atol=0.11)
+    np.testing.assert_allclose(np.array(spec.preset_std) / std, 1.0, atol=0.04)
+    np.testing.assert_allclose((np.array(spec.preset_mean) - mean) / std, 0.0, atol=0.09)
 
 
 def test_stored_statistics_can_be_measured_again():
