@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from csd import envs
-from csd.config import replace
+from csd.config import ALGORITHMS, replace
 from csd.envs import fetch
 from csd.learner import Learner
 from csd.presets import preset
@@ -165,6 +165,26 @@ def step_flops(learner: Learner) -> float:
     return 2.0 * config.batch_size * (4 * actor + 6 * critic + 8 * phi + 3 * density)
 
 
+def seconds_per_step(learner: Learner, steps: int = 50, rounds: int = 8) -> float:
+    """The best round of one compiled call of `steps` gradient steps."""
+    state, memory = learner.init(jax.random.key(0)), learner.init_replay()
+    memory = memory._replace(length=memory.length + learner.env.horizon)
+    memory = memory._replace(obs=0.1 * jax.random.normal(jax.random.key(1), memory.obs.shape))
+    seconds = np.inf
+    for _ in range(1 + rounds):  # the first compiles
+        start = time.perf_counter()
+        state, _ = learner.train(state, memory, jax.random.key(0))
+        jax.block_until_ready(state)
+        seconds = min(seconds, (time.perf_counter() - start) / steps)
+    return seconds
+
+
+def bench_learner(method: str, name: str) -> Learner:
+    """A learner of FetchPush whose epoch is 50 gradient steps."""
+    config = replace(preset("FetchPush", method, name), updates=50, method_updates=50)
+    return Learner(config, envs.spec("FetchPush"))
+
+
 def gradient_steps() -> None:
     """Updates per second of each preset, and the share of the machine's matmul rate."""
     threads = os.environ.get("NPROC", CORES)
@@ -173,24 +193,26 @@ def gradient_steps() -> None:
         flush=True,
     )
     for name in ("paper", "fast"):
-        config = replace(preset("FetchPush", "csd", name), updates=50, method_updates=50)
-        learner = Learner(config, envs.spec("FetchPush"))
-        state, memory = learner.init(jax.random.key(0)), learner.init_replay()
-        memory = memory._replace(length=memory.length + 50)
-        memory = memory._replace(obs=0.1 * jax.random.normal(jax.random.key(1), memory.obs.shape))
-        state, _ = learner.train(state, memory, jax.random.key(0))
-        jax.block_until_ready(state)
-        peak, seconds = matmul_rate(), np.inf
-        for _ in range(8):
-            start = time.perf_counter()
-            state, _ = learner.train(state, memory, jax.random.key(0))
-            jax.block_until_ready(state)
-            seconds = min(seconds, (time.perf_counter() - start) / 50)
+        learner = bench_learner("csd", name)
+        peak, seconds = matmul_rate(), seconds_per_step(learner)
         flops = step_flops(learner)
         print(
             f"  {name:<6} {1e3 * seconds:6.2f} ms  {1 / seconds:6.0f} updates/s  "
             f"{flops / 1e9:.2f} GFLOP  {flops / seconds / 1e9:5.0f} GFLOP/s = "
             f"{flops / seconds / peak:.0%} of the matmul rate ({peak / 1e9:.0f} GFLOP/s)"
+        )
+
+
+def methods() -> None:
+    """Updates per second of every method at the sizes of `fast`."""
+    print("\nGradient steps of each method (FetchPush, fast)", flush=True)
+    own = seconds_per_step(bench_learner("csd", "fast"))
+    for method in ALGORITHMS:
+        seconds = seconds_per_step(bench_learner(method, "fast"))
+        print(
+            f"  {method:<14}{1e3 * seconds:6.2f} ms  {1 / seconds:6.0f} updates/s  "
+            f"{own / seconds:.2f} x the rate of csd",
+            flush=True,
         )
 
 
@@ -223,15 +245,15 @@ def start_up() -> None:
     print(f"  peak memory   {peak:6.2f} GB")
 
 
-def in_own_process(threads: int) -> None:
-    """The gradient benchmark under a number of XLA threads, which is fixed once XLA has started."""
+def in_own_process(part: str, threads: int) -> None:
+    """A gradient benchmark under a number of XLA threads, which is fixed once XLA has started."""
     environment = {**os.environ, "NPROC": str(threads)}
-    subprocess.run([sys.executable, __file__, "gradient"], env=environment, check=True)
+    subprocess.run([sys.executable, __file__, part], env=environment, check=True)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["gradient"]:
-        gradient_steps()
+    if sys.argv[1:]:
+        {"gradient": gradient_steps, "methods": methods}[sys.argv[1]]()
         sys.exit()
     python = platform.python_version()
     print("command: make bench")
@@ -240,5 +262,6 @@ if __name__ == "__main__":
         environments(name)
     sys.stdout.flush()
     for threads in sorted({1, CORES}):
-        in_own_process(threads)
+        in_own_process("gradient", threads)
+    in_own_process("methods", 1)
     start_up()

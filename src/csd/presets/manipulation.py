@@ -5,13 +5,14 @@ from typing import Any
 SKILL_DIMS = {"FetchPickAndPlace": 3}
 
 FAST: dict[str, Any] = {
-    "episodes": 9_000,
+    "episodes": 7_000,
     "warmup_episodes": 400,
+    "skill_unit_length": True,
     "num_envs": 20,
     "updates": 200,
     "method_updates": 200,
     "batch_size": 128,
-    "replay_episodes": 1_000,
+    "replay_episodes": 500,
     "replay_overwrite": "oldest",
     "overlap": True,
     "method_states": "whitened",
@@ -24,14 +25,16 @@ FAST: dict[str, Any] = {
     "action_penalty": 0.3,
     "reward_scale": 20.0,
     "critics": 2,
+    "actor_hidden": (128, 128),
     "actor_projection": 0,
+    "critic_hidden": (128, 128),
     "target_period": 1,
     "random_action_prob": 0.2,
     # the method
     "lambda_init": 50.0,
     "slack": 1e-4,
     "density_loss": "gaussian",
-    "density_noise": 0.02,
+    "density_noise": 0.01,
 }
 """Tuned on FetchPush for two cores; `docs/csd.md` says why each number differs from `paper`."""
 
