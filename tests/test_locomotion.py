@@ -261,6 +261,12 @@ def test_travelling_tells_where_each_skill_ends():
     assert result["destinations"] == 2
 
 
+def test_all_ends_near_the_start_are_one_destination():
+    spec = EnvSpec("Flat", 2, 1, 4, ("x", "y"), {"position": (0, 1)}, target="position")
+    rollout = rollout_to([[1, 1], [-1, 1], [-1, -1]], np.eye(3, dtype=np.float32))
+    assert families.travelling(rollout, spec)["destinations"] == 1
+
+
 def test_verdict_asks_for_distance_and_coverage():
     def told(moved: float, coverage: int) -> str:
         own = {"moved": moved, "coverage": coverage, "x_span": 40.0, "sectors": 8}

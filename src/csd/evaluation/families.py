@@ -42,7 +42,7 @@ def travelling(rollout: Rollout, spec: EnvSpec) -> dict[str, Any]:
         result["sectors"] = sectors_reached(change.reshape(-1, 2))
     skills, which = np.unique(rollout.skill, axis=0, return_inverse=True)
     ends = [change[which.ravel() == index, -1].mean(axis=0) for index in range(len(skills))]
-    result["destinations"] = bins_covered(np.array(ends), FAR)
+    result["destinations"] = bins_covered(np.array(ends) + FAR / 2.0, FAR)  # one about the start
     result["ends"] = np.round(ends, 2).tolist()
     return result
 

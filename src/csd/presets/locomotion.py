@@ -93,7 +93,7 @@ FAST: dict[str, Any] = (
         "alpha": 0.03,
         "lambda_init": 5.0,
         "slack": 1e-3,
-        "eval_every": 800,
+        "eval_every": 1_600,
         "eval_skills": 64,
         "log_every": 200,
         "checkpoint_every": 1_600,
