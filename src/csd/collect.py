@@ -67,6 +67,8 @@ def collect(
             length[broken] = np.maximum(t, 1)
             active &= ~broken
         finished = active & ended
+        if not config.store_end:
+            next_obs[finished] = obs[finished, t]
         length[finished] = t + 1
         terminal[finished] = 1.0
         obs[:, t + 1] = np.where(active[:, None], next_obs, obs[:, t])

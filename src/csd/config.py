@@ -27,6 +27,10 @@ class SACConfig:
     """Width of a linear layer between the actor's trunk and its heads; 0 leaves it out."""
     actor_activation: Literal["relu", "tanh"] = "relu"
     """Activation of the actor's hidden layers."""
+    head_scale: float = 1.0
+    """Factor on the starting weights of the actor's heads."""
+    log_std: Literal["squashed", "clamped"] = "squashed"
+    """squashed: log standard deviation by tanh in [-5, 2]; clamped: cut to [-13.8, 2]."""
     critic_hidden: tuple[int, ...] = (256, 256)
     """Hidden widths of each critic."""
     lr: float = 1e-3
@@ -49,6 +53,8 @@ class SACConfig:
     """Start the targets as copies of the online networks (published: independent)."""
     bootstrap_time_limit: bool = True
     """Bootstrap through the time limit; False treats it as a termination."""
+    store_end: bool = True
+    """Store the state in which an episode terminates; False repeats the one before (published)."""
     action_noise: float = 0.2
     """Standard deviation of the noise added to the mean action while collecting."""
     random_action_prob: float = 0.3
@@ -88,6 +94,8 @@ class Config:
     """Environments stepped side by side: the episodes of one epoch."""
     updates: int = 10
     """Gradient steps of the policy per epoch."""
+    start_steps: int = 0
+    """Environment steps to collect before the first gradient step."""
     method_updates: int = 10
     """Gradient steps of the method per epoch; if not equal to updates, they come after them."""
     method_first: bool = False
@@ -107,7 +115,9 @@ class Config:
     skill_unit_length: bool = False
     """Scale continuous skills to length one."""
     normalizer: Literal["running", "preset", "none"] = "running"
-    """Observation statistics for policy and critic: of all data, of the warm-up only, or none."""
+    """Observation statistics: of all data, of random actions (stored or warm-up), or none."""
+    obs_clip: float = 5.0
+    """Clip of the normalised states that policy and critic see; 0 leaves them as they are."""
     method_states: Literal["raw", "normalized", "whitened"] = "raw"
     """What the method sees: raw, normalised, or in units of one random step (of the warm-up)."""
     focus: str = ""
@@ -136,7 +146,7 @@ class Config:
         ).split():
             value = getattr(self, name)
             require(value >= 1, f"{name} must be at least 1, not {value}")
-        for name in ("warmup_episodes", "horizon", "seed"):
+        for name in ("warmup_episodes", "start_steps", "obs_clip", "horizon", "seed"):
             value = getattr(self, name)
             require(value >= 0, f"{name} must not be negative, not {value}")
         require(
@@ -149,9 +159,8 @@ class Config:
             "discrete skills need skill_dim of at least 2",
         )
         require(
-            self.warmup_episodes > 0 or not needs_warmup(self.normalizer, self.method_states),
-            "normalizer 'preset' and method_states 'whitened' are measured in the warm-up: "
-            "set warmup_episodes above 0",
+            self.warmup_episodes > 0 or self.method_states != "whitened",
+            "method_states 'whitened' is measured in the warm-up: set warmup_episodes above 0",
         )
         require(
             self.method_states != "normalized" or self.normalizer != "none",

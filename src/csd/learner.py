@@ -11,7 +11,7 @@ from jax import Array
 from csd.compilation import enable_cache
 from csd.config import Config, gradient_steps
 from csd.envs.base import EnvSpec
-from csd.errors import UserError, nearest
+from csd.errors import UserError, nearest, require
 from csd.methods import METHODS, MethodSpec, draw_skill
 from csd.rl import normalizer, replay, sac
 from csd.rl.normalizer import Normalizer
@@ -62,6 +62,12 @@ class Learner:
         enable_cache()
         self.config, self.env = config, env
         self.focus = focus_indices(config.focus, env)
+        self._measured_before = config.normalizer == "preset" and bool(env.preset_mean)
+        require(
+            config.warmup_episodes > 0 or config.normalizer != "preset" or self._measured_before,
+            f"normalizer 'preset' is measured in the warm-up of {env.name}: "
+            "set warmup_episodes above 0",
+        )
         annealed = partial(adam, steps=gradient_steps(config), final=config.final_lr)
         self._optimizer = annealed(config.sac.lr)
         self.spec = MethodSpec(
@@ -89,9 +95,14 @@ class Learner:
             sac.init(sac_key, self.config.sac, self._optimizer, inputs, self.env.action_dim),
             # Copied, because a buffer that a method uses twice could not be donated.
             jax.tree.map(jnp.copy, self.method.init(method_key)),
-            normalizer.init(self.env.obs_dim),
+            self._first_statistics(),
             normalizer.init(self.env.obs_dim),
         )
+
+    def _first_statistics(self) -> Normalizer:
+        if self._measured_before:
+            return normalizer.known(self.env.preset_mean, self.env.preset_std)
+        return normalizer.init(self.env.obs_dim)
 
     def init_replay(self) -> Replay:
         """An empty replay of the configured capacity."""
@@ -113,6 +124,7 @@ class Learner:
         real = jnp.arange(self.env.horizon)[None] < episodes.length[:, None]
         mask = real.reshape(-1).astype(jnp.float32)
         seen = mask * warmup if self.config.normalizer == "preset" else mask
+        seen = jnp.zeros_like(mask) if self._measured_before else seen
         state = state._replace(
             normalizer=normalizer.update(state.normalizer, obs, seen),
             whitening=normalizer.update(state.whitening, obs, mask * warmup, change),
@@ -176,8 +188,8 @@ class Learner:
         reward = self.method.reward(state.method, self._method_view(state, batch), reward_key)
         reward = self.config.sac.reward_scale * jax.lax.stop_gradient(reward)
         seen = batch._replace(
-            obs=self._normalize(state.normalizer, batch.obs),
-            next_obs=self._normalize(state.normalizer, batch.next_obs),
+            obs=self._normalize(state.normalizer, batch.obs, self.config.obs_clip),
+            next_obs=self._normalize(state.normalizer, batch.next_obs, self.config.obs_clip),
         )
         learned, info = sac.update(
             state.sac, self.config.sac, self._optimizer, seen, reward, sac_key
@@ -203,14 +215,14 @@ class Learner:
     def method_obs(self, state: LearnerState, obs: Array) -> Array:
         """States as the method sees them: raw or rescaled, perhaps only some dimensions."""
         if self.config.method_states == "normalized":
-            obs = self._normalize(state.normalizer, obs, clip=np.inf)
+            obs = self._normalize(state.normalizer, obs, clip=0.0)
         elif self.config.method_states == "whitened":
             obs = normalizer.whiten(state.whitening, obs)
         if len(self.focus) < self.env.obs_dim:
             obs = obs[:, jnp.asarray(self.focus)]
         return obs
 
-    def _normalize(self, state: Normalizer, obs: Array, clip: float = normalizer.CLIP) -> Array:
+    def _normalize(self, state: Normalizer, obs: Array, clip: float) -> Array:
         if self.config.normalizer == "none":
             return obs
         return normalizer.apply(state, obs, clip)
@@ -223,7 +235,7 @@ class Learner:
         In NumPy: a compiled call would wait for the gradient steps that run beside it.
         """
         if self.config.normalizer != "none":
-            obs = normalizer.apply(policy.normalizer, obs, xp=np)
+            obs = normalizer.apply(policy.normalizer, obs, self.config.obs_clip, xp=np)
         inputs = np.concatenate([obs, skill], axis=-1)
         mean, log_std = sac.policy(policy.actor, self.config.sac, inputs, xp=np)
         return mean, np.exp(log_std)

@@ -130,13 +130,16 @@ class Trainer:
                 if following < config.episodes:
                     draws = self._draws(following)
                     pending = pool.submit(self._collect, following, behaviour, draws)
-            state, info = self._update(state, memory, episode, warm)
+            clock.add(int(rollout.length.sum()), 0)
+            info = None
+            if clock.env_steps >= config.start_steps:
+                state, info = self._update(state, memory, episode, warm)
             episode = following
             done = episode >= config.episodes
             if not config.overlap:
                 behaviour = learner.snapshot(state)
             updates = 0 if info is None else (config.method_updates if warm else config.updates)
-            clock.add(int(rollout.length.sum()), updates)
+            clock.add(0, updates)
             self._count_moved(rollout)
             evaluate = done or self._due(episode, config.eval_every)
             row: dict[str, Any] = {}

@@ -28,6 +28,10 @@ class EnvSpec:
     """Displacement from which the target counts as moved."""
     family: str = ""
     """What evaluation and plots add figures of their own for, e.g. `manipulation`."""
+    preset_mean: tuple[float, ...] = ()
+    """Mean of every dimension under random actions, if it is known."""
+    preset_std: tuple[float, ...] = ()
+    """Its standard deviation."""
 
 
 class World(Protocol):

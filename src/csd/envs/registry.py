@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from csd.envs import fetch, probe
+from csd.envs import fetch, locomotion, probe
 from csd.envs.base import EnvSpec, World
 from csd.envs.gym import GymWorld, gym_spec, make_gym
 from csd.envs.vector import ThreadedWorlds, VectorEnv
@@ -31,6 +31,14 @@ def _fetch(name: str, summary: str) -> Known:
     )
 
 
+def _locomotion(name: str, summary: str) -> Known:
+    return Known(
+        summary,
+        partial(locomotion.locomotion_spec, name),
+        threaded(partial(locomotion.LocomotionWorld, name)),
+    )
+
+
 ENVS = {
     "Probe": Known(
         "a point and a puck on a plane; learns in seconds",
@@ -42,6 +50,9 @@ ENVS = {
     "FetchPickAndPlace": _fetch(
         "FetchPickAndPlace", "a robot arm with working fingers and a cube on a table"
     ),
+    "Ant": _locomotion("Ant", "a four-legged body that can walk in every direction"),
+    "HalfCheetah": _locomotion("HalfCheetah", "a flat two-legged body that can run both ways"),
+    "Humanoid": _locomotion("Humanoid", "a body on two legs; an episode ends when it falls"),
 }
 
 

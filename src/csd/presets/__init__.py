@@ -8,8 +8,9 @@ from typing import NamedTuple
 from csd import config as configs
 from csd.config import ALGORITHMS, Config
 from csd.envs.fetch import IDS as FETCH
+from csd.envs.locomotion import BODIES as LOCOMOTION
 from csd.errors import UserError, nearest
-from csd.presets import general, manipulation, probe
+from csd.presets import general, locomotion, manipulation, probe
 
 PRESETS = {
     "fast": "minutes on a laptop CPU",
@@ -33,6 +34,7 @@ MEASURED = {
 CHANGES = {
     "Probe": probe.changes,
     **dict.fromkeys(FETCH, manipulation.changes),
+    **dict.fromkeys(LOCOMOTION, locomotion.changes),
 }
 """Environment -> what its presets change in the defaults; any other one is `general`."""
 

@@ -1,5 +1,6 @@
 """Observation statistics and their use; the statistics are part of the learner's state."""
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -23,6 +24,12 @@ class Normalizer(NamedTuple):
 def init(obs_dim: int) -> Normalizer:
     """Statistics of a single zero observation."""
     return Normalizer(jnp.ones(()), jnp.zeros(obs_dim), jnp.zeros(obs_dim))
+
+
+def known(mean: Sequence[float], std: Sequence[float]) -> Normalizer:
+    """Statistics measured beforehand."""
+    first, spread = jnp.asarray(mean), jnp.asarray(std)
+    return Normalizer(jnp.ones(()), first, first**2 + spread**2)
 
 
 def update(state: Normalizer, obs: Array, mask: Array, squared: Array | None = None) -> Normalizer:
@@ -50,6 +57,7 @@ def whiten(scale: Normalizer, obs: Any) -> Any:
 
 
 def apply(state: Normalizer, obs: Any, clip: float = CLIP, xp: ModuleType = jnp) -> Any:
-    """Whitened and clipped observations, with the published floor of the standard deviation."""
+    """Whitened observations, clipped unless `clip` is 0, with the published floor of the spread."""
     std = xp.sqrt(xp.maximum(STD_FLOOR**2, state.mean_square - state.mean**2))
-    return xp.clip((obs - state.mean) / std, -clip, clip)
+    whitened = (obs - state.mean) / std
+    return xp.clip(whitened, -clip, clip) if clip else whitened

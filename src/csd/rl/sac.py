@@ -9,7 +9,7 @@ import optax
 from jax import Array
 
 from csd.config import SACConfig
-from csd.rl.networks import Params, activate, dense, dense_init, mlp, mlp_init
+from csd.rl.networks import LOG_SIGMA_MIN, Params, activate, dense, dense_init, mlp, mlp_init
 from csd.rl.optimizer import descend
 from csd.rl.replay import Batch
 
@@ -57,8 +57,8 @@ def _actor_init(key: Array, config: SACConfig, input_dim: int, action_dim: int) 
     trunk_key, mean_key, std_key = jax.random.split(key, 3)
     projection = [config.actor_projection] if config.actor_projection else []
     sizes = [input_dim, *config.actor_hidden, *projection]
-    mean = dense_init(mean_key, sizes[-1], action_dim)
-    std = dense_init(std_key, sizes[-1], action_dim)
+    mean = dense_init(mean_key, sizes[-1], action_dim, config.head_scale)
+    std = dense_init(std_key, sizes[-1], action_dim, config.head_scale)
     heads = jax.tree.map(lambda a, b: jnp.concatenate([a, b], axis=-1), mean, std)
     return [*mlp_init(trunk_key, sizes), heads]
 
@@ -71,6 +71,8 @@ def policy(actor: Params, config: SACConfig, inputs: Any, xp: ModuleType = jnp) 
         if index < len(config.actor_hidden):
             x = activate(x, config.actor_activation, xp)
     mean, raw = xp.split(dense(actor[-1], x), 2, axis=-1)
+    if config.log_std == "clamped":
+        return mean, xp.clip(raw, LOG_SIGMA_MIN, LOG_STD_MAX)
     scale = 0.5 * (LOG_STD_MAX - LOG_STD_MIN)
     return mean, LOG_STD_MIN + scale * (xp.tanh(raw) + 1.0)
 

@@ -10,6 +10,7 @@ import numpy as np
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from csd import envs, rundir
@@ -21,13 +22,13 @@ from csd.evaluation.report import read_trajectories
 LINE_WIDTH, ALPHA = 0.7, 0.8
 
 
-def skill_colors(skill: np.ndarray, discrete: bool) -> np.ndarray:
+def skill_colors(skill: np.ndarray, discrete: bool, scale: float = 2.0) -> np.ndarray:
     """The paper's colours: a skill's coordinates as channels, or one colour per discrete skill."""
     if discrete:
         count = skill.shape[1]
         palette = plt.get_cmap("tab10" if count <= 10 else "tab20")
         return palette(np.argmax(skill, axis=1) % 20)
-    channels = np.clip((2.0 * skill + 4.0) / 8.0, 0.0, 1.0)
+    channels = np.clip((scale * skill + 4.0) / 8.0, 0.0, 1.0)
     if skill.shape[1] == 1:
         rgb = np.concatenate([channels, 1.0 - channels, np.full_like(channels, 0.5)], axis=1)
     elif skill.shape[1] == 2:
@@ -144,9 +145,37 @@ def plot_sigma(rows: list[dict[str, Any]], title: str) -> Figure | None:
     return figure
 
 
-FAMILY_FIGURES: dict[
-    str, Callable[[Config, EnvSpec, dict[str, np.ndarray]], dict[str, Figure]]
-] = {}
+def plot_travel(config: Config, spec: EnvSpec, data: dict[str, np.ndarray]) -> dict[str, Figure]:
+    """Paths seen from above; where only x matters, one line a rollout that thickens with time."""
+    colors = skill_colors(data["skill"], config.skill_type == "discrete", scale=4.0)
+    first, second = spec.groups[spec.target]
+    figure, ax = plt.subplots(figsize=(5.0, 5.0))
+    if spec.names[second] == "y":
+        path = data["obs"][..., [first, second]]
+        trajectories(ax, path, colors, ("x", "y"))
+        reach = 1.2 * float(np.abs(path).max())
+        ax.set_aspect("equal", adjustable="box")
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
+    else:
+        for row, (x, color) in enumerate(zip(data["obs"][..., first], colors, strict=True)):
+            points = np.stack([x, np.full_like(x, row)], axis=-1)
+            pieces = np.stack([points[:-1], points[1:]], axis=1)
+            widths = np.linspace(0.2, 1.2, len(pieces))
+            ax.add_collection(LineCollection(list(pieces), linewidths=widths, color=color))
+        ax.autoscale()
+        ax.set(xlabel="x", ylabel="rollout")
+    ax.set_title(
+        f"{config.env}, {config.method}, seed {config.seed}, "
+        f"{int(data['episode'][0]):,} episodes: {len(colors)} rollouts",
+        fontsize=9,
+    )
+    figure.tight_layout()
+    return {"skills": figure}
+
+
+FAMILY_FIGURES: dict[str, Callable[[Config, EnvSpec, dict[str, np.ndarray]], dict[str, Figure]]] = {
+    "locomotion": plot_travel
+}
 """What a family of environments draws besides, or in place of, `skills`."""
 
 
