@@ -29,7 +29,7 @@ def lifting(rollout: Rollout, spec: EnvSpec) -> dict[str, Any]:
 
 def success_by_skill(obs: np.ndarray, skill: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Different skills (n, skill_dim) and how often each does each kitchen task (n, tasks)."""
-    done = achieved(obs).any(axis=1)
+    done = np.any(achieved(obs), axis=1)
     codes, owner = np.unique(skill[:, ::-1], axis=0, return_inverse=True)
     rates = [done[owner == index].mean(axis=0) for index in range(len(codes))]
     return codes[:, ::-1], np.stack(rates)
@@ -37,7 +37,7 @@ def success_by_skill(obs: np.ndarray, skill: np.ndarray) -> tuple[np.ndarray, np
 
 def task_success(rollout: Rollout, spec: EnvSpec) -> dict[str, Any]:
     """Which kitchen tasks are done at any time of an episode; of discrete skills, by which."""
-    done = achieved(rollout.obs).any(axis=1)  # (episodes, tasks)
+    done = np.any(achieved(rollout.obs), axis=1)  # (episodes, tasks)
     result: dict[str, Any] = {
         "tasks": int(done.any(axis=0).sum()),
         "task_success": dict(zip(TASKS, done.mean(axis=0).tolist(), strict=True)),

@@ -52,6 +52,7 @@ CURVES = (
     ("evaluation.coverage", "bins covered"),
     ("evaluation.moved", "fraction of skills that move the target"),
     ("evaluation.displacement", "mean displacement"),
+    ("evaluation.tasks", "tasks done by some skill"),
     ("lambda", "lambda"),
     ("slack", "slack"),
     ("violated", "fraction of pairs that break the constraint"),
