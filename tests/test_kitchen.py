@@ -223,10 +223,11 @@ def test_a_missing_graphics_backend_is_one_line(monkeypatch):
 def test_episodes_depend_on_actions_only():
     actions = np.stack([forward_actions(k, 6) for k in range(3)], axis=1).astype(np.float32)
     results = []
-    for workers in (1, 3):
+    for workers, before in ((1, 0), (3, 4)):
         pool = envs.make("Kitchen", 3, workers=workers)
         pool.reset([5, 6, 7])
-        pool.step(-actions[0], np.ones(3, bool))  # what came before an episode leaves no trace
+        for action in -actions[:before]:  # an episode leaves no trace in the next
+            pool.step(action, np.ones(3, bool))
         pool.reset([workers, 8, 9])
         states = [pool.step(action, np.ones(3, bool))[0] for action in actions]
         results.append(np.array(states))
