@@ -261,7 +261,7 @@ def test_a_run_logs_tasks_and_the_distance_along_trajectories(kitchen_run):
 def test_the_distance_profile_is_averaged_over_real_steps(kitchen_run):
     skills = csd.load(kitchen_run.dir)
     rng = np.random.default_rng(0)
-    obs = (kitchen.START + 0.1 * rng.standard_normal((2, 4, 30))).astype(np.float32)
+    obs = (kitchen.START + 1e-3 * rng.standard_normal((2, 4, 30))).astype(np.float32)
     rollout = rollout_of(obs, np.eye(2))._replace(length=np.array([3, 1]))
     profile = distance_profile(skills.learner, skills.state, rollout)
     real = np.concatenate([obs[0, :3], obs[1, :1]])
