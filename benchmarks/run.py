@@ -27,6 +27,20 @@ from csd.skills import Skills
 
 CORES = os.cpu_count() or 1
 ENVS, STEPS, ROUNDS = 16, 50, 3
+POSITIONS = {"exclude_current_positions_from_observation": False}
+REFERENCES: dict[str, tuple[str, dict]] = {
+    "FetchPush": ("FetchPush-v4", {}),
+    "Ant": (
+        "Ant-v5",
+        {
+            **POSITIONS,
+            "include_cfrc_ext_in_observation": False,
+            "terminate_when_unhealthy": False,
+        },
+    ),
+    "HalfCheetah": ("HalfCheetah-v5", POSITIONS),
+}
+"""Our environments and how gymnasium makes the same ones."""
 
 
 def best(measure: Callable[[], float]) -> float:
@@ -34,87 +48,90 @@ def best(measure: Callable[[], float]) -> float:
     return max(measure() for _ in range(ROUNDS))
 
 
-def rate(step: Callable[[np.ndarray], object], count: int) -> float:
+def rate(name: str, step: Callable[[np.ndarray], object], count: int) -> float:
     """Environment steps per second under one fixed sequence of random actions."""
-    actions = np.random.default_rng(0).uniform(-1, 1, (STEPS, count, 4)).astype(np.float32)
+    shape = (STEPS, count, envs.spec(name).action_dim)
+    actions = np.random.default_rng(0).uniform(-1, 1, shape).astype(np.float32)
     start = time.perf_counter()
     for action in actions:
         step(action)
     return STEPS * count / (time.perf_counter() - start)
 
 
-def ours(workers: int) -> float:
+def ours(name: str, workers: int) -> float:
     """csd's threads over MjData."""
-    pool = envs.make("FetchPush", ENVS, workers=workers)
+    pool = envs.make(name, ENVS, workers=workers)
     active = np.ones(ENVS, bool)
 
     def measure() -> float:
         pool.reset(list(range(ENVS)))
-        return rate(lambda a: pool.step(a, active), ENVS)
+        return rate(name, lambda a: pool.step(a, active), ENVS)
 
     value = best(measure)
     pool.close()
     return value
 
 
-def one_process() -> float:
-    """One gymnasium-robotics environment."""
-    env = gymnasium.make("FetchPush-v4")
+def one_process(name: str) -> float:
+    """One of gymnasium's own environments."""
+    env_id, options = REFERENCES[name]
+    env = gymnasium.make(env_id, **options)
 
     def measure() -> float:
         env.reset(seed=0)
-        return rate(lambda a: env.step(a[0]), 1)
+        return rate(name, lambda a: env.step(a[0]), 1)
 
     return best(measure)
 
 
-def gymnasium_vector(kind: str) -> float:
+def gymnasium_vector(name: str, kind: str) -> float:
     """gymnasium's own vector environments."""
-    pool = gymnasium.make_vec("FetchPush-v4", ENVS, vectorization_mode=kind)
+    env_id, options = REFERENCES[name]
+    pool = gymnasium.make_vec(env_id, ENVS, vectorization_mode=kind, **options)
 
     def measure() -> float:
         pool.reset(seed=0)
-        return rate(pool.step, ENVS)
+        return rate(name, pool.step, ENVS)
 
     value = best(measure)
     pool.close()
     return value
 
 
-def envpool_rate() -> float | None:
+def envpool_rate(name: str) -> float | None:
     """EnvPool on the same number of threads, if it is installed."""
     try:
         import envpool
     except ImportError:
         return None
     try:
-        pool = envpool.make_gymnasium("FetchPush-v4", num_envs=ENVS, num_threads=CORES)
+        pool = envpool.make_gymnasium(REFERENCES[name][0], num_envs=ENVS, num_threads=CORES)
     except Exception as error:
         print(f"EnvPool: {error}")
         return None
 
     def measure() -> float:
         pool.reset()
-        return rate(pool.step, ENVS)
+        return rate(name, pool.step, ENVS)
 
     return best(measure)
 
 
-def environments() -> None:
+def environments(name: str) -> None:
     """Steps per second, all on the same machine at the same time."""
     fetch.register_robotics()
     rates: dict[str, float | None] = {
-        f"csd, {CORES} threads": ours(CORES),
-        "csd, 1 thread": ours(1),
-        "gymnasium-robotics, one process": one_process(),
-        "gymnasium SyncVectorEnv": gymnasium_vector("sync"),
-        f"gymnasium AsyncVectorEnv, {ENVS} processes": gymnasium_vector("async"),
-        f"EnvPool, {CORES} threads": envpool_rate(),
+        f"csd, {CORES} threads": ours(name, CORES),
+        "csd, 1 thread": ours(name, 1),
+        "gymnasium, one process": one_process(name),
+        "gymnasium SyncVectorEnv": gymnasium_vector(name, "sync"),
+        f"gymnasium AsyncVectorEnv, {ENVS} processes": gymnasium_vector(name, "async"),
+        f"EnvPool, {CORES} threads": envpool_rate(name),
     }
-    first = ours(CORES)  # once more at the end, against drift of the machine
+    first = ours(name, CORES)  # once more at the end, against drift of the machine
     own = rates[f"csd, {CORES} threads"]
     assert own is not None
-    print(f"\nFetchPush, {ENVS} environments, random actions (steps per second)")
+    print(f"\n{name}, {ENVS} environments, random actions (steps per second)")
     for name, value in rates.items():
         shown = "not installed" if value is None else f"{value:8.0f}   csd is {own / value:.2f} x"
         print(f"  {name:<44}{shown}")
@@ -281,7 +298,8 @@ if __name__ == "__main__":
     python = platform.python_version()
     print("command: make bench")
     print(f"machine: {CORES} cores, {platform.machine()}, Python {python}, jax {jax.__version__}")
-    environments()
+    for name in REFERENCES:
+        environments(name)
     skill_rollouts()
     sys.stdout.flush()
     for threads in sorted({1, CORES}):

@@ -87,6 +87,7 @@ def test_gym_actions_are_mapped_to_the_environments_range():
     ("name", "hint"),
     [
         ("FetchPsh", "FetchPush"),
+        ("Humanoi", "Humanoid'"),
         ("CartPole-v1", "actions must be a Box"),
         ("FrozenLake-v1", "observations must be a Box"),
         ("no_such_package:Env-v0", "cannot import 'no_such_package'"),

@@ -9,9 +9,10 @@ import numpy as np
 from csd.envs.base import EnvSpec
 from csd.envs.fetch import IDS as FETCH_IDS
 from csd.envs.fetch import register_robotics
+from csd.envs.locomotion import BODIES
 from csd.errors import UserError, nearest
 
-OWN_NAMES = ["Probe", *FETCH_IDS]
+OWN_NAMES = ["Probe", *FETCH_IDS, *BODIES]
 
 
 def make_gym(env_id: str, **kwargs: Any) -> gymnasium.Env:

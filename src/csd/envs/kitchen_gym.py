@@ -57,11 +57,9 @@ class KitchenEnv(gymnasium.Env):
         model, data = self._world.model, self._world.data
         if self._view is None:
             self._view = Offscreen(model, PICTURE, **CAMERA)
-        # A copy: what is stepped must not depend on whether anybody looks.
-        shown = mujoco.MjData(model)
-        shown.qpos[:] = data.qpos
-        mujoco.mj_forward(model, shown)
-        return self._view.picture(shown)
+        mujoco.mj_kinematics(model, data)  # poses only: stepping finds them anew
+        mujoco.mj_camlight(model, data)
+        return self._view.picture(data)
 
     def close(self) -> None:
         """Free the camera."""

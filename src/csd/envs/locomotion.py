@@ -81,7 +81,7 @@ def state_names(model: mujoco.MjModel) -> tuple[str, ...]:
             positions += "x y z qw qx qy qz".split()
             velocities += "vx vy vz wx wy wz".split()
         else:
-            name = ROOTS.get(joint.name, joint.name)
+            name = str(ROOTS.get(joint.name, joint.name))
             positions.append(name)
             velocities.append(f"{name}_v")
     return (*positions, *velocities)

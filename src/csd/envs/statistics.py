@@ -14,10 +14,11 @@ def measure(name: str, rollouts: int = ROLLOUTS) -> dict[str, list[float]]:
     world, rng = LocomotionWorld(name), np.random.default_rng(0)
     states = np.empty((rollouts, STEPS, world.spec.obs_dim))
     for seed in range(rollouts):
-        world.reset(seed)
+        state = world.reset(seed)
         for step in range(STEPS):
             action = rng.uniform(-1.0, 1.0, world.spec.action_dim)
-            states[seed, step], _ = world.step(action)
+            states[seed, step] = state
+            state, _ = world.step(action)
     flat = states.reshape(-1, world.spec.obs_dim)
     return {
         "mean": [round(value, 6) for value in flat.mean(axis=0).tolist()],

@@ -45,29 +45,37 @@ PAPER: dict[str, Any] = SAC | {
     "method_updates": 32,
     "batch_size": 1024,
     "bootstrap_time_limit": False,
+    "store_end": False,
     "lambda_init": 3000.0,
     "slack": 1e-6,
-    "store_end": False,
     "eval_every": 10_000,
     "log_every": 1_000,
     "checkpoint_every": 10_000,
 }
+"""Each epoch: 2,000 fresh steps, 64 steps of the policy with last epoch's phi, 32 of the method."""
 
-PAPER_HUMANOID: dict[str, Any] = {
-    "episodes": 100_000,
-    "num_envs": 5,
-    "replay_episodes": 1_000,
-    "start_steps": 10_000,
+REPLAY: dict[str, dict[str, Any]] = {
+    "Ant": {"replay_episodes": 5_000},
+    "HalfCheetah": {"replay_episodes": 5_000},
+    "Humanoid": {"replay_episodes": 1_000},
 }
-"""A replay of a million steps, counted in episodes of 1,000."""
+"""A million steps, counted in episodes of full length."""
 
-PAPER_ALPHA = {
-    ("csd", "Ant"): 0.03,
-    ("csd", "HalfCheetah"): 0.1,
-    ("csd", "Humanoid"): 0.3,
-    ("lsd", "Ant"): 0.003,
-    ("lsd", "HalfCheetah"): 0.003,
-    ("lsd", "Humanoid"): 0.03,
+PAPER_HUMANOID: dict[str, Any] = {"episodes": 100_000, "num_envs": 5, "start_steps": 10_000}
+
+ALPHA = {
+    "csd": {"Ant": 0.03, "HalfCheetah": 0.1, "Humanoid": 0.3},
+    "lsd": {"Ant": 0.003, "HalfCheetah": 0.003, "Humanoid": 0.03},
+}
+"""The published temperatures; the ablations between CSD and LSD follow the one they resemble."""
+
+METRA_LOOP: dict[str, Any] = {
+    "num_envs": 8,
+    "start_steps": 10_000,
+    "updates": 50,
+    "method_updates": 50,
+    "method_first": True,
+    "batch_size": 256,
 }
 
 FAST: dict[str, Any] = (
@@ -85,14 +93,48 @@ FAST: dict[str, Any] = (
         "alpha": 0.03,
         "lambda_init": 5.0,
         "slack": 1e-3,
-        "eval_every": 800,
+        "eval_every": 1_600,
         "eval_skills": 64,
         "log_every": 200,
         "checkpoint_every": 1_600,
     }
 )
+"""The METRA loop with CSD's distance; `docs/locomotion.md` says what each number is worth."""
+
+TWO_D: dict[str, Any] = {"skill_type": "continuous", "skill_dim": 2, "skill_unit_length": True}
+
+FAST_CHANGES: dict[str, dict[str, Any]] = {
+    "Ant": TWO_D,
+    "HalfCheetah": {},
+    "Humanoid": TWO_D | {"horizon": 400, "replay_episodes": 2_500, "start_steps": 10_000},
+}
+
+AUTO: dict[str, Any] = {"reward_scale": 1.0, "alpha": 0.01, "alpha_auto": True}
+
+METHOD_CHANGES: dict[str, dict[str, Any]] = {
+    "lsd": {"reward_scale": 1.0},
+    "lsd-preset": {"reward_scale": 1.0},
+    "lsd-norm": {"reward_scale": 1.0},
+    "metra": AUTO | {"lambda_init": 30.0, "slack": 1e-3},
+    "diayn": AUTO,
+    "dads": AUTO,
+    "disagreement": AUTO,
+}
+"""Scales and temperatures of the methods that CSD is compared with, in every preset."""
 
 
 def changes(env: str, method: str, name: str) -> dict[str, Any]:
     """What differs from the defaults of `Config`."""
-    return dict(FAST)
+    like = "lsd" if method in ("lsd", "lsd-preset", "lsd-norm") else "csd"
+    alpha = {"alpha": ALPHA[like][env]}
+    humanoid = env == "Humanoid"
+    if name == "fast":
+        changed = FAST | FAST_CHANGES[env] | (alpha if like == "lsd" else {})
+    elif method == "metra":
+        skills = {} if env == "HalfCheetah" else TWO_D
+        changed = PAPER | METRA_LOOP | REPLAY[env] | sizes(1024, 1e-4) | skills
+    else:
+        lr = 3e-4 if humanoid and like == "csd" else 1e-4
+        changed = PAPER | sizes(1024 if humanoid else 512, lr) | alpha
+        changed |= PAPER_HUMANOID | REPLAY[env] if humanoid else {}
+    return changed | METHOD_CHANGES.get(method, {})

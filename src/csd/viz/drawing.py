@@ -12,13 +12,13 @@ from matplotlib.axes import Axes
 LINE_WIDTH, ALPHA = 0.7, 0.8
 
 
-def skill_colors(skill: np.ndarray, discrete: bool) -> np.ndarray:
+def skill_colors(skill: np.ndarray, discrete: bool, scale: float = 2.0) -> np.ndarray:
     """The paper's colours: a skill's coordinates as channels, or one colour per discrete skill."""
     if discrete:
         count = skill.shape[1]
         palette = plt.get_cmap("tab10" if count <= 10 else "tab20")
         return palette(np.argmax(skill, axis=1) % 20)
-    channels = np.clip((2.0 * skill + 4.0) / 8.0, 0.0, 1.0)
+    channels = np.clip((scale * skill + 4.0) / 8.0, 0.0, 1.0)
     if skill.shape[1] == 1:
         rgb = np.concatenate([channels, 1.0 - channels, np.full_like(channels, 0.5)], axis=1)
     elif skill.shape[1] == 2:

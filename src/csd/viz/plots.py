@@ -16,7 +16,7 @@ from csd.config import Config
 from csd.envs.base import EnvSpec
 from csd.errors import UserError
 from csd.evaluation.report import read_trajectories
-from csd.viz import kitchen
+from csd.viz import kitchen, locomotion
 from csd.viz.distance import plot_distance
 from csd.viz.drawing import series, skill_colors, trajectories
 
@@ -52,6 +52,7 @@ CURVES = (
     ("evaluation.coverage", "bins covered"),
     ("evaluation.moved", "fraction of skills that move the target"),
     ("evaluation.displacement", "mean displacement"),
+    ("evaluation.tasks", "tasks done by some skill"),
     ("lambda", "lambda"),
     ("slack", "slack"),
     ("violated", "fraction of pairs that break the constraint"),
@@ -107,7 +108,8 @@ def plot_sigma(rows: list[dict[str, Any]], title: str) -> Figure | None:
 
 
 FAMILY_FIGURES: dict[str, Callable[[Config, EnvSpec, dict[str, np.ndarray]], dict[str, Figure]]] = {
-    "kitchen": kitchen.figures
+    "locomotion": locomotion.figures,
+    "kitchen": kitchen.figures,
 }
 """What a family of environments draws besides, or in place of, `skills`."""
 
