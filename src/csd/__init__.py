@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import gymnasium
+
 __all__ = ["Config", "Skills", "UserError", "evaluate", "load", "plot", "resume", "train"]
 
 _WHERE = {
@@ -23,3 +25,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(_WHERE[name]), name)
+
+
+gymnasium.register(
+    "csd/Kitchen-v0", entry_point="csd.envs.kitchen_gym:KitchenEnv", max_episode_steps=50
+)

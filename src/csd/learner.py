@@ -82,6 +82,7 @@ class Learner:
         self.train = jax.jit(partial(self._epoch, warmup=False), donate_argnums=0)
         self.warm = jax.jit(partial(self._epoch, warmup=True), donate_argnums=0)
         self.store = jax.jit(self._store, donate_argnums=(0, 1))
+        self.profile = jax.jit(self._profile)
         self.draw_skills = jax.jit(self._draw_skills)
         self.draw_noise = jax.jit(self._draw_noise)
 
@@ -221,6 +222,11 @@ class Learner:
         if len(self.focus) < self.env.obs_dim:
             obs = obs[:, jnp.asarray(self.focus)]
         return obs
+
+    def _profile(self, state: LearnerState, obs: Array) -> Info:
+        """What each dimension weighs in the method's distance at raw states (n, obs_dim)."""
+        assert self.method.profile is not None
+        return self.method.profile(state.method, self.method_obs(state, obs))
 
     def _normalize(self, state: Normalizer, obs: Array, clip: float) -> Array:
         if self.config.normalizer == "none":

@@ -19,6 +19,7 @@ from csd.collect import Rollout, as_episodes, collect, episode_seeds
 from csd.config import Config
 from csd.envs.vector import VectorEnv
 from csd.errors import UserError
+from csd.evaluation.distance import distance_profile
 from csd.evaluation.skills import Target, evaluation_skills, find_target, measure, roll_out
 from csd.learner import Learner, LearnerState, Policy
 from csd.metrics import MetricsLog
@@ -113,7 +114,7 @@ class Trainer:
         state, memory, behaviour = session
         pending: Future[Rollout] | None = None
         if episode == 0:
-            log.write({"episodes": 0, **self._evaluate(learner.snapshot(state))})
+            log.write({"episodes": 0, **self._evaluate(state)})
         while episode < config.episodes:
             warm = episode < config.warmup_episodes
             if pending is None:
@@ -148,7 +149,7 @@ class Trainer:
             if evaluate:
                 if pending is not None:
                     pending.result()  # the simulators are for one at a time; its result is kept
-                row |= self._evaluate(learner.snapshot(state))
+                row |= self._evaluate(state)
             if row:
                 log.write(row)
             stop = self._stop is not None
@@ -218,11 +219,12 @@ class Trainer:
             distance = np.linalg.norm(path[:, -1] - path[:, 0], axis=-1)
             self._moved += (distance > self.spec.moved).tolist()
 
-    def _evaluate(self, policy: Policy) -> dict[str, Any]:
+    def _evaluate(self, state: LearnerState) -> dict[str, Any]:
         if self._eval_envs is None:
             count = min(self.config.eval_skills, 64)
             self._eval_envs = envs.make(self.config.env, count, self.config.horizon, self._workers)
         skills = evaluation_skills(self.learner, self.config.eval_skills)
+        policy = self.learner.snapshot(state)
         rollout = roll_out(self.learner, self._eval_envs, policy, skills)
         if self._target is None:
             reference = rollout
@@ -230,6 +232,7 @@ class Trainer:
                 reference = roll_out(self.learner, self._eval_envs, None, skills)
             self._target = find_target(self.spec, "", reference)
         result = measure(rollout, self.spec, self._target)
+        result |= distance_profile(self.learner, state, rollout)
         self._coverage = result["coverage"]
         return {"evaluation": result}
 

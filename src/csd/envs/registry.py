@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from csd.envs import fetch, locomotion, probe
+from csd.envs import fetch, kitchen, locomotion, probe
 from csd.envs.base import EnvSpec, World
 from csd.envs.gym import GymWorld, gym_spec, make_gym
 from csd.envs.vector import ThreadedWorlds, VectorEnv
@@ -53,6 +53,11 @@ ENVS = {
     "Ant": _locomotion("Ant", "a four-legged body that can walk in every direction"),
     "HalfCheetah": _locomotion("HalfCheetah", "a flat two-legged body that can run both ways"),
     "Humanoid": _locomotion("Humanoid", "a body on two legs; an episode ends when it falls"),
+    "Kitchen": Known(
+        "a robot arm among a kettle, a microwave, burners and cabinets",
+        lambda: kitchen.SPEC,
+        threaded(kitchen.KitchenWorld),
+    ),
 }
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from csd.collect import Rollout
 from csd.envs.base import EnvSpec
+from csd.envs.kitchen import TASKS, achieved
 from csd.evaluation.measures import bins_covered
 
 
@@ -72,6 +73,40 @@ def travel_verdict(result: dict[str, Any]) -> str:
     return f"It has not learned to travel: {facts}."
 
 
+def success_by_skill(obs: np.ndarray, skill: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Different skills (n, skill_dim) and how often each does each kitchen task (n, tasks)."""
+    done = np.any(achieved(obs), axis=1)
+    codes, owner = np.unique(skill[:, ::-1], axis=0, return_inverse=True)
+    rates = [done[owner == index].mean(axis=0) for index in range(len(codes))]
+    return codes[:, ::-1], np.stack(rates)
+
+
+def task_success(rollout: Rollout, spec: EnvSpec) -> dict[str, Any]:
+    """Which kitchen tasks are done at any time of an episode; of discrete skills, by which."""
+    done = np.any(achieved(rollout.obs), axis=1)  # (episodes, tasks)
+    result: dict[str, Any] = {
+        "tasks": int(done.any(axis=0).sum()),
+        "task_success": dict(zip(TASKS, done.mean(axis=0).tolist(), strict=True)),
+    }
+    codes, rates = success_by_skill(rollout.obs, rollout.skill)
+    if len(codes) < len(done):
+        result["skill_tasks"] = {
+            str(int(np.argmax(code))): [task for task, rate in zip(TASKS, row, strict=True) if rate]
+            for code, row in zip(codes, rates, strict=True)
+        }
+    return result
+
+
+def kitchen_verdict(result: dict[str, Any]) -> str:
+    """How many tasks, and which."""
+    own, chance = result["skills"], result["random"]
+    done = [name for name, rate in own["task_success"].items() if rate]
+    facts = f"{own['tasks']} of {len(TASKS)} tasks (random actions: {chance['tasks']})"
+    if own["tasks"] <= chance["tasks"]:
+        return f"It has not learned to do anything in the kitchen yet: {facts}."
+    return f"It learned {facts}: {', '.join(done)}."
+
+
 FAMILIES = {
     "manipulation": Family(
         lifting,
@@ -87,4 +122,5 @@ FAMILIES = {
         },
         travel_verdict,
     ),
+    "kitchen": Family(task_success, {"tasks": "tasks done by some skill"}, kitchen_verdict),
 }

@@ -39,6 +39,8 @@ class Method(NamedTuple):
     """The part of `update` that is run during the warm-up, if any."""
     embed: Callable[[State, Array], Array] | None = None
     """embed(state, obs) -> phi(obs), for methods that have one."""
+    profile: Callable[[State, Array], Info] | None = None
+    """profile(state, obs) -> what each dimension weighs at each state, each (batch, obs_dim)."""
 
 
 def draw_skill(spec: MethodSpec, key: Array) -> Array:
@@ -58,6 +60,8 @@ class Distance(NamedTuple):
     """measure(state, obs, next_obs) -> (distance (batch,), info)"""
     update: Callable[[State, Array, Array, Array], tuple[State, Info]] | None = None
     """update(state, obs, next_obs, key) -> (state, info), for distances that are trained"""
+    profile: Callable[[State, Array], Info] | None = None
+    """profile(state, obs) -> what each dimension weighs at each state, each (batch, obs_dim)"""
 
 
 def fixed(function: Callable[[Array, Array], Array]) -> Distance:

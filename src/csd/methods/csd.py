@@ -58,7 +58,12 @@ def controllability(config: CSDConfig, spec: MethodSpec) -> Distance:
         (mean, log_sigma), opt = descend(optimizer, grad, state.opt, params)
         return DensityState(mean, log_sigma, opt), {"density_loss": value}
 
-    return Distance(init, measure, update)
+    def profile(state: DensityState, obs: Array) -> Info:
+        """v^T Sigma^-1(s) v for every one-hot v, as it is and as the distance weighs it."""
+        _, sigma = gaussian_mlp((state.mean, state.log_sigma), obs)
+        return {"precision": sigma**-2, "weight": objectives.controllability_weights(sigma)}
+
+    return Distance(init, measure, update, profile)
 
 
 def csd(config: CSDConfig, spec: MethodSpec) -> Method:

@@ -102,10 +102,12 @@ def dsd(config: DSDConfig, spec: MethodSpec, distance: Distance) -> Method:
         here, there = jnp.split(mlp(state.phi, jnp.concatenate([batch.obs, batch.next_obs])), 2)
         return objectives.dsd_reward(here, there, skill_code(spec, batch.skill))
 
+    profile = distance.profile
     return Method(
         init,
         update,
         reward,
         warmup if distance.update is not None else None,
         lambda state, obs: mlp(state.phi, obs),
+        profile and (lambda state, obs: profile(state.distance, obs)),
     )

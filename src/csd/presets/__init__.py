@@ -10,7 +10,7 @@ from csd.config import ALGORITHMS, Config
 from csd.envs.fetch import IDS as FETCH
 from csd.envs.locomotion import BODIES as LOCOMOTION
 from csd.errors import UserError, nearest
-from csd.presets import general, locomotion, manipulation, probe
+from csd.presets import general, kitchen, locomotion, manipulation, probe
 
 PRESETS = {
     "fast": "minutes on a laptop CPU",
@@ -35,6 +35,7 @@ CHANGES = {
     "Probe": probe.changes,
     **dict.fromkeys(FETCH, manipulation.changes),
     **dict.fromkeys(LOCOMOTION, locomotion.changes),
+    "Kitchen": kitchen.changes,
 }
 """Environment -> what its presets change in the defaults; any other one is `general`."""
 

@@ -9,8 +9,6 @@ import numpy as np
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from csd import envs, rundir
@@ -18,33 +16,9 @@ from csd.config import Config
 from csd.envs.base import EnvSpec
 from csd.errors import UserError
 from csd.evaluation.report import read_trajectories
-
-LINE_WIDTH, ALPHA = 0.7, 0.8
-
-
-def skill_colors(skill: np.ndarray, discrete: bool, scale: float = 2.0) -> np.ndarray:
-    """The paper's colours: a skill's coordinates as channels, or one colour per discrete skill."""
-    if discrete:
-        count = skill.shape[1]
-        palette = plt.get_cmap("tab10" if count <= 10 else "tab20")
-        return palette(np.argmax(skill, axis=1) % 20)
-    channels = np.clip((scale * skill + 4.0) / 8.0, 0.0, 1.0)
-    if skill.shape[1] == 1:
-        rgb = np.concatenate([channels, 1.0 - channels, np.full_like(channels, 0.5)], axis=1)
-    elif skill.shape[1] == 2:
-        rgb = np.concatenate([channels, (2.0 - channels.sum(axis=1, keepdims=True)) / 2.0], axis=1)
-    else:
-        rgb = channels[:, :3]
-    return np.concatenate([rgb, np.full((len(rgb), 1), ALPHA)], axis=1)
-
-
-def trajectories(ax: Axes, path: np.ndarray, colors: np.ndarray, labels: tuple[str, str]) -> None:
-    """Lines of shape (episodes, time, 2), one colour per episode."""
-    for line, color in zip(path, colors, strict=True):
-        ax.plot(line[:, 0], line[:, 1], color=color, linewidth=LINE_WIDTH)
-    ax.set_xlabel(labels[0])
-    ax.set_ylabel(labels[1])
-    ax.set_aspect("equal", adjustable="datalim")
+from csd.viz import kitchen, locomotion
+from csd.viz.distance import plot_distance
+from csd.viz.drawing import series, skill_colors, trajectories
 
 
 def plot_skills(
@@ -78,6 +52,7 @@ CURVES = (
     ("evaluation.coverage", "bins covered"),
     ("evaluation.moved", "fraction of skills that move the target"),
     ("evaluation.displacement", "mean displacement"),
+    ("evaluation.tasks", "tasks done by some skill"),
     ("lambda", "lambda"),
     ("slack", "slack"),
     ("violated", "fraction of pairs that break the constraint"),
@@ -85,19 +60,6 @@ CURVES = (
     ("q", "Q"),
     ("steps_per_second", "environment steps per second"),
 )
-
-
-def series(rows: list[dict[str, Any]], key: str) -> tuple[list[int], list[float]]:
-    """Episodes and values of one metric, nested names joined by a dot."""
-    x, y = [], []
-    for row in rows:
-        value: Any = row
-        for part in key.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-        if value is not None:
-            x.append(row["episodes"])
-            y.append(value)
-    return x, y
 
 
 def plot_curves(rows: list[dict[str, Any]], title: str) -> Figure:
@@ -145,36 +107,9 @@ def plot_sigma(rows: list[dict[str, Any]], title: str) -> Figure | None:
     return figure
 
 
-def plot_travel(config: Config, spec: EnvSpec, data: dict[str, np.ndarray]) -> dict[str, Figure]:
-    """Paths seen from above; where only x matters, one line a rollout that thickens with time."""
-    colors = skill_colors(data["skill"], config.skill_type == "discrete", scale=4.0)
-    first, second = spec.groups[spec.target]
-    figure, ax = plt.subplots(figsize=(5.0, 5.0))
-    if spec.names[second] == "y":
-        path = data["obs"][..., [first, second]]
-        trajectories(ax, path, colors, ("x", "y"))
-        reach = 1.2 * float(np.abs(path).max())
-        ax.set_aspect("equal", adjustable="box")
-        ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
-    else:
-        for row, (x, color) in enumerate(zip(data["obs"][..., first], colors, strict=True)):
-            points = np.stack([x, np.full_like(x, row)], axis=-1)
-            pieces = np.stack([points[:-1], points[1:]], axis=1)
-            widths = np.linspace(0.2, 1.2, len(pieces))
-            ax.add_collection(LineCollection(list(pieces), linewidths=widths, color=color))
-        ax.autoscale()
-        ax.set(xlabel="x", ylabel="rollout")
-    ax.set_title(
-        f"{config.env}, {config.method}, seed {config.seed}, "
-        f"{int(data['episode'][0]):,} episodes: {len(colors)} rollouts",
-        fontsize=9,
-    )
-    figure.tight_layout()
-    return {"skills": figure}
-
-
 FAMILY_FIGURES: dict[str, Callable[[Config, EnvSpec, dict[str, np.ndarray]], dict[str, Figure]]] = {
-    "locomotion": plot_travel
+    "locomotion": locomotion.figures,
+    "kitchen": kitchen.figures,
 }
 """What a family of environments draws besides, or in place of, `skills`."""
 
@@ -213,6 +148,7 @@ def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     if rows:
         figures["curves"] = plot_curves(rows, title)
         figures["sigma"] = plot_sigma(rows, title)
+        figures["distance"] = plot_distance(rows, spec, title)
     written = []
     for name, figure in figures.items():
         if figure is not None:

@@ -1,0 +1,20 @@
+"""Kitchen: the published run is Fetch's with half the episodes and 16 discrete skills."""
+
+from typing import Any
+
+from csd.presets.manipulation import FAST, METHOD_CHANGES, METRA_LOOP
+
+SKILLS: dict[str, Any] = {"skill_type": "discrete", "skill_dim": 16}
+
+PAPER: dict[str, Any] = SKILLS | {"episodes": 40_000, "eval_skills": 50}
+
+KITCHEN_FAST: dict[str, Any] = FAST | SKILLS
+
+
+def changes(env: str, method: str, name: str) -> dict[str, Any]:
+    """What differs from the defaults of `Config`."""
+    changed = KITCHEN_FAST if name == "fast" else PAPER
+    if name == "paper" and method == "metra":
+        changed = changed | METRA_LOOP
+    changed = changed | METHOD_CHANGES.get(method, {})
+    return changed | ({"reward_scale": 50.0} if method == "disagreement" else {})

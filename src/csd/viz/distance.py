@@ -1,0 +1,70 @@
+"""The paper's analysis figure: what a dimension weighs in the distance, beside what is achieved."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from csd.envs.base import EnvSpec
+from csd.envs.kitchen import TASKS
+from csd.viz.drawing import series
+
+
+class Panel(NamedTuple):
+    """Dimensions that belong together, and the metric that says whether they are moved."""
+
+    title: str
+    dims: tuple[int, ...]
+    achievement: str
+    label: str
+
+
+def groups(spec: EnvSpec) -> list[Panel]:
+    """One panel per named group; the environment's target has a measure of its movement."""
+    moved = ("evaluation.moved", "fraction of skills that move it")
+    return [
+        Panel(name, dims, *(moved if name == spec.target else ("", "")))
+        for name, dims in spec.groups.items()
+    ]
+
+
+def kitchen_tasks(spec: EnvSpec) -> list[Panel]:
+    """One panel per task."""
+    return [
+        Panel(name, task.dims, f"evaluation.task_success.{name}", "success rate")
+        for name, task in TASKS.items()
+    ]
+
+
+PANELS: dict[str, Callable[[EnvSpec], list[Panel]]] = {"kitchen": kitchen_tasks}
+"""Family -> panels; any other environment has one per group of dimensions."""
+
+
+def plot_distance(rows: list[dict[str, Any]], spec: EnvSpec, title: str) -> Figure | None:
+    """Weights along skill trajectories over training; achievement on the axis at the right."""
+    rows = [row for row in rows if "weight" in row.get("evaluation", {})]
+    panels = PANELS.get(spec.family, groups)(spec)
+    if not rows or not panels:
+        return None
+    columns = min(4, len(panels))
+    lines = -(-len(panels) // columns)
+    figure, axes = plt.subplots(lines, columns, figsize=(4.0 * columns, 2.6 * lines), squeeze=False)
+    for ax in axes.ravel()[len(panels) :]:
+        ax.axis("off")
+    for ax, panel in zip(axes.ravel(), panels, strict=False):
+        for dim in panel.dims:
+            ax.plot(*series(rows, f"evaluation.weight.{spec.names[dim]}"), label=spec.names[dim])
+        ax.set_yscale("log")
+        ax.set_title(panel.title, fontsize=9)
+        ax.legend(fontsize=6)
+        if panel.achievement:
+            right = ax.twinx()
+            right.plot(*series(rows, panel.achievement), color="black", linestyle=":")
+            right.set_ylim(-0.05, 1.05)
+            right.set_ylabel(panel.label, fontsize=7)
+    for ax in axes[-1]:
+        ax.set_xlabel("episodes")
+    figure.suptitle(f"{title}: weight in the distance along skill trajectories")
+    figure.tight_layout()
+    return figure

@@ -1,0 +1,50 @@
+"""What all drawings share."""
+
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+LINE_WIDTH, ALPHA = 0.7, 0.8
+
+
+def skill_colors(skill: np.ndarray, discrete: bool, scale: float = 2.0) -> np.ndarray:
+    """The paper's colours: a skill's coordinates as channels, or one colour per discrete skill."""
+    if discrete:
+        count = skill.shape[1]
+        palette = plt.get_cmap("tab10" if count <= 10 else "tab20")
+        return palette(np.argmax(skill, axis=1) % 20)
+    channels = np.clip((scale * skill + 4.0) / 8.0, 0.0, 1.0)
+    if skill.shape[1] == 1:
+        rgb = np.concatenate([channels, 1.0 - channels, np.full_like(channels, 0.5)], axis=1)
+    elif skill.shape[1] == 2:
+        rgb = np.concatenate([channels, (2.0 - channels.sum(axis=1, keepdims=True)) / 2.0], axis=1)
+    else:
+        rgb = channels[:, :3]
+    return np.concatenate([rgb, np.full((len(rgb), 1), ALPHA)], axis=1)
+
+
+def trajectories(ax: Axes, path: np.ndarray, colors: np.ndarray, labels: tuple[str, str]) -> None:
+    """Lines of shape (episodes, time, 2), one colour per episode."""
+    for line, color in zip(path, colors, strict=True):
+        ax.plot(line[:, 0], line[:, 1], color=color, linewidth=LINE_WIDTH)
+    ax.set_xlabel(labels[0])
+    ax.set_ylabel(labels[1])
+    ax.set_aspect("equal", adjustable="datalim")
+
+
+def series(rows: list[dict[str, Any]], key: str) -> tuple[list[int], list[float]]:
+    """Episodes and values of one metric, nested names joined by a dot."""
+    x, y = [], []
+    for row in rows:
+        value: Any = row
+        for part in key.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if value is not None:
+            x.append(row["episodes"])
+            y.append(value)
+    return x, y
