@@ -288,6 +288,7 @@ def test_the_distance_profile_is_averaged_over_real_steps(kitchen_run):
 def test_evaluate_and_plot_tell_of_tasks(kitchen_run):
     result = csd.evaluate(kitchen_run.dir)
     assert result["rollouts"] == 2 and "of 13 tasks" in result["verdict"]
+    assert "explained" not in result["skills"]  # two rollouts are always explained by two skills
     assert json.loads(json.dumps(result))["skills"]["skill_tasks"].keys() == {"0", "1"}
     names = {file.name for file in csd.plot(kitchen_run.dir)}
     assert names == {"skills.png", "tasks.png", "curves.png", "sigma.png", "distance.png"}

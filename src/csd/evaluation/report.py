@@ -72,7 +72,7 @@ def verdict(result: dict[str, Any]) -> str:
     own, chance = result["skills"], result["random"]
     target = "state" if "," in result["target"] else result["target"]
     share, luck = own["moved"], chance["moved"]
-    steering = own.get("direction", own["explained"])
+    steering = own.get("direction", own.get("explained", 0.0))
     facts = (
         f"{share:.0%} of the skills move the {target} (random actions: {luck:.0%}), "
         f"covering {own['coverage']} bins (random: {chance['coverage']})"

@@ -108,8 +108,9 @@ def measure(rollout: Rollout, spec: EnvSpec, target: Target) -> dict[str, Any]:
         "coverage": bins_covered(path[..., :2], size[:2]),
         "moved": float(np.mean(moved)),
         "displacement": float(np.mean(distance)),
-        "explained": explained_by_skill(change, rollout.skill),
     }
+    if len(change) > rollout.skill.shape[1] + 1:  # with fewer rollouts any fit is perfect
+        result["explained"] = explained_by_skill(change, rollout.skill)
     if len(target.dims) > 2:
         result["coverage_xyz"] = bins_covered(path, size)
     if rollout.skill.shape[1] == 2 and len(target.dims) >= 2:

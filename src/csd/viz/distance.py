@@ -61,7 +61,7 @@ def plot_distance(rows: list[dict[str, Any]], spec: EnvSpec, title: str) -> Figu
         if panel.achievement:
             right = ax.twinx()
             right.plot(*series(rows, panel.achievement), color="black", linestyle=":")
-            right.set_ylim(-0.05, 1.05)
+            right.set_ylim(bottom=0.0)
             right.set_ylabel(panel.label, fontsize=7)
     for ax in axes[-1]:
         ax.set_xlabel("episodes")
