@@ -30,7 +30,7 @@ class Compared(NamedTuple):
 
 def compare(runs: list[Path], output: Path, skills: int = 200, dims: str = "") -> Path:
     """Trajectories of each run and the learning curves of all, in one picture."""
-    compared = [_read(Path(run), skills, dims) for run in runs]
+    compared = _distinct([_read(Path(run), skills, dims) for run in runs])
     names = sorted({run.config.env for run in compared})
     if len(names) > 1:
         raise UserError(f"runs of different environments ({', '.join(names)}): give runs of one")
@@ -50,6 +50,17 @@ def _read(path: Path, skills: int, dims: str) -> Compared:
     assert data is not None
     label = config.method + (f", focus {config.focus}" if config.focus else "")
     return Compared(path, label, config, data)
+
+
+def _distinct(runs: list[Compared]) -> list[Compared]:
+    """Runs that would be called the same get their seed as well."""
+    labels = [run.label for run in runs]
+    return [
+        run._replace(label=f"{run.label}, seed {run.config.seed}")
+        if labels.count(run.label) > 1
+        else run
+        for run in runs
+    ]
 
 
 def draw(runs: list[Compared], dims: str) -> Figure:
