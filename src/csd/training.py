@@ -203,10 +203,10 @@ class Trainer:
             self._moved += (distance > self.spec.moved).tolist()
 
     def _evaluate(self, state: LearnerState) -> dict[str, Any]:
-        if self._eval_envs is None:
-            count = min(self.config.eval_skills, 64)
-            self._eval_envs = envs.make(self.config.env, count, self.config.horizon, self._workers)
         skills = evaluation_skills(self.learner, self.config.eval_skills)
+        if self._eval_envs is None:
+            count = min(len(skills), 64)
+            self._eval_envs = envs.make(self.config.env, count, self.config.horizon, self._workers)
         policy = self.learner.snapshot(state)
         rollout = roll_out(self.learner, self._eval_envs, policy, skills)
         if self._target is None:

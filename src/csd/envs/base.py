@@ -26,6 +26,8 @@ class EnvSpec:
     """Edge of a coverage bin along the target's dimensions."""
     moved: float = 0.05
     """Displacement from which the target counts as moved."""
+    fixed_start: bool = False
+    """Whether every episode starts in the same state, so that a skill needs but one rollout."""
     family: str = ""
     """What evaluation and plots add figures of their own for, e.g. `manipulation`."""
     preset_mean: tuple[float, ...] = ()

@@ -33,7 +33,17 @@ GROUPS = {
     "kettle": (23, 24, 25),
     "rotation": (26, 27, 28, 29),
 }
-SPEC = EnvSpec("Kitchen", 30, 7, 50, tuple(NAMES), GROUPS, target="kettle", family="kitchen")
+SPEC = EnvSpec(
+    "Kitchen",
+    30,
+    7,
+    50,
+    tuple(NAMES),
+    GROUPS,
+    target="kettle",
+    fixed_start=True,
+    family="kitchen",
+)
 
 START = np.array(
     [

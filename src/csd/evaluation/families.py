@@ -81,6 +81,11 @@ def success_by_skill(obs: np.ndarray, skill: np.ndarray) -> tuple[np.ndarray, np
     return codes[:, ::-1], np.stack(rates)
 
 
+def is_one_hot(skill: np.ndarray) -> bool:
+    """Whether skills (n, skill_dim) are discrete ones."""
+    return bool(np.isin(skill, (0.0, 1.0)).all() and (skill.sum(axis=-1) == 1.0).all())
+
+
 def task_success(rollout: Rollout, spec: EnvSpec) -> dict[str, Any]:
     """Which kitchen tasks are done at any time of an episode; of discrete skills, by which."""
     done = np.any(achieved(rollout.obs), axis=1)  # (episodes, tasks)
@@ -89,7 +94,7 @@ def task_success(rollout: Rollout, spec: EnvSpec) -> dict[str, Any]:
         "task_success": dict(zip(TASKS, done.mean(axis=0).tolist(), strict=True)),
     }
     codes, rates = success_by_skill(rollout.obs, rollout.skill)
-    if len(codes) < len(done):
+    if is_one_hot(codes):
         result["skill_tasks"] = {
             str(int(np.argmax(code))): [task for task, rate in zip(TASKS, row, strict=True) if rate]
             for code, row in zip(codes, rates, strict=True)

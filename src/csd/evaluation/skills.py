@@ -27,10 +27,11 @@ class Target(NamedTuple):
 
 
 def evaluation_skills(learner: Learner, count: int) -> np.ndarray:
-    """`count` random skills, or every discrete skill `REPEATS` times."""
+    """`count` random skills, or every discrete skill `REPEATS` times (once from a fixed start)."""
     config = learner.config
     if config.skill_type == "discrete":
-        return np.repeat(np.eye(config.skill_dim, dtype=np.float32), REPEATS, axis=0)
+        repeats = 1 if learner.env.fixed_start else REPEATS
+        return np.repeat(np.eye(config.skill_dim, dtype=np.float32), repeats, axis=0)
     key = jax.random.fold_in(jax.random.key(config.seed), EVALUATION_STREAM)
     return np.asarray(learner.draw_skills(key, np.arange(count)))
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from csd.config import Config
 from csd.envs.base import EnvSpec
 from csd.envs.kitchen import TASKS, gripper_path
-from csd.evaluation.families import success_by_skill
+from csd.evaluation.families import is_one_hot, success_by_skill
 from csd.viz.drawing import skill_colors, trajectories
 
 
@@ -36,7 +36,7 @@ def plot_tasks(data: dict[str, np.ndarray], title: str) -> Figure:
 
 def skill_name(code: np.ndarray) -> str:
     """The number of a one-hot skill, else its coordinates."""
-    if set(code.tolist()) == {0.0, 1.0} and code.sum() == 1.0:
+    if is_one_hot(code[None]):
         return str(int(np.argmax(code)))
     return ", ".join(f"{value:.1f}" for value in code)
 
