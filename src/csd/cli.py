@@ -197,7 +197,7 @@ def control(args: list[str]) -> int:
     from csd.controller import report
     from csd.controller import run as controllers
 
-    wants_help = not args or "-h" in args or "--help" in args
+    wants_help = not args or args[0] in ("-h", "--help")
     skills, task, rest = control_words(["--from-scratch", "ProbeGoal"] if wants_help else args)
     name = option(rest, "preset", "fast")
     base = controllers.defaults(skills or None, task, name)
