@@ -12,7 +12,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import csd
-from csd import checkpoint, rundir, tasks
+from csd import checkpoint, cli, rundir, tasks
 from csd.config import PPOConfig
 from csd.controller import run as controllers
 from csd.controller.agents import PPOAgent
@@ -24,7 +24,6 @@ from csd.hierarchy import SkillEnv, SkillEnvs, as_skill, skill_space
 from csd.rl import ppo, transitions
 from csd.rl.transitions import Episodes
 from tests.conftest import TINY, flags
-from tests.test_cli import run as command
 from tests.test_runs import assert_same
 
 SMALL_CONTROL = {
@@ -405,22 +404,37 @@ def test_a_controller_on_skills_solves_what_random_skills_do_not(probe_run, tmp_
     assert result["verdict"].startswith("It learned")
 
 
-def test_the_command_line_end_to_end(tiny_run, tmp_path, monkeypatch):
+@pytest.fixture
+def command(monkeypatch, capsys, tmp_path):
+    """`csd WORDS` in an empty folder: exit code, standard output, standard error."""
     monkeypatch.chdir(tmp_path)
-    words = ["control", str(tiny_run.dir), "ProbeGoal", "--quiet", "--json", *flags(SMALL_SAC)]
-    trained = command(*words)
-    assert trained.returncode == 0 and trained.stderr == ""
-    folder = json.loads(trained.stdout)["run"]
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["csd", *words])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        code = stop.value.code
+        assert isinstance(code, int)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_the_command_line_end_to_end(tiny_run, command):
+    skills = str(tiny_run.dir)
+    code, out, err = command("control", skills, "ProbeGoal", "--quiet", "--json", *flags(SMALL_SAC))
+    assert (code, err) == (0, "")
+    folder = json.loads(out)["run"]
     assert folder == "runs/ProbeGoal-csd-seed0"
-    assert json.loads(command("control", "--resume", folder, "--json").stdout)["finished"]
-    result = json.loads(command("evaluate", folder, "--skills", "8", "--json").stdout)
-    assert result["task"] == "ProbeGoal" and "controller" in result
-    aimed = command("control", str(tiny_run.dir), "ProbeGoal", "--zero-shot", "--episodes", "8")
-    assert "zero-shot" in aimed.stdout and aimed.returncode == 0
-    scratch = command("control", "--from-scratch", "ProbeGoal", "--quiet", *flags(SMALL_SAC))
-    assert "runs/ProbeGoal-scratch-seed0" in scratch.stdout
     assert (Path(folder) / rundir.SKILLS / rundir.CONFIG).exists()
-    assert "AntMultiGoals" in command("list", "tasks").stdout
+    assert json.loads(command("control", "--resume", folder, "--json")[1])["finished"]
+    result = json.loads(command("evaluate", folder, "--skills", "4", "--json")[1])
+    assert result["task"] == "ProbeGoal" and "controller" in result
+    code, out, _ = command("control", skills, "ProbeGoal", "--zero-shot", "--episodes", "4")
+    assert code == 0 and "zero-shot" in out
+    _, out, _ = command("control", "--from-scratch", "ProbeGoal", "--quiet", *flags(SMALL_SAC))
+    assert "csd evaluate runs/ProbeGoal-scratch-seed0" in out
+    assert "AntMultiGoals" in command("list", "tasks")[1]
 
 
 @pytest.mark.parametrize(
@@ -436,9 +450,8 @@ def test_the_command_line_end_to_end(tiny_run, tmp_path, monkeypatch):
         (["control", "--resume", "nowhere"], "no run at nowhere"),
     ],
 )
-def test_a_mistake_gets_one_line(words, hint, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result = command(*words)
-    assert result.returncode == 2 and result.stdout == ""
-    assert hint in result.stderr and len(result.stderr.strip().splitlines()) == 1
+def test_a_mistake_gets_one_line(words, hint, command, tmp_path):
+    code, out, err = command(*words)
+    assert code == 2 and out == ""
+    assert hint in err and len(err.strip().splitlines()) == 1
     assert not list(tmp_path.iterdir())

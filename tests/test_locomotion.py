@@ -22,7 +22,7 @@ from csd.learner import Learner
 from csd.presets import preset
 from csd.rl import replay, sac
 from csd.rl.optimizer import adam
-from csd.viz.plots import plot_travel
+from csd.viz import locomotion as drawing
 from tests.conftest import TINY
 
 POSITIONS = {"exclude_current_positions_from_observation": False}
@@ -284,7 +284,7 @@ def test_paths_are_drawn_from_above_or_as_lines_of_x(name):
     obs = np.random.default_rng(0).normal(size=(3, 6, spec.obs_dim)).astype(np.float32)
     skill = np.eye(3, config.skill_dim, dtype=np.float32)
     data = {"obs": obs, "skill": skill, "episode": np.array([8])}
-    ax = plot_travel(config, spec, data)["skills"].axes[0]
+    ax = drawing.figures(config, spec, data)["skills"].axes[0]
     if name == "HalfCheetah":
         drawn = [np.array(c.get_segments())[:, 0, 0] for c in ax.collections]
         np.testing.assert_allclose(drawn, obs[:, :-1, 0])

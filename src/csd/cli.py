@@ -89,10 +89,15 @@ class Evaluate:
 
 @dataclass(frozen=True)
 class Plot:
-    """Draw skill trajectories, learning curves and sigma by dimension into RUN/plots."""
+    """Draw skill trajectories, learning curves and sigma by dimension into RUN/plots.
 
-    run: tyro.conf.Positional[Path]
-    """Folder of the run."""
+    Of several runs of one environment: one picture of them side by side.
+    """
+
+    runs: tyro.conf.Positional[list[Path]]
+    """Folder of the run, or of each run to compare."""
+    output: Path = Path("comparison.png")
+    """Where the picture of several runs goes."""
     skills: int = 200
     """Random skills to roll out if the run has not been evaluated."""
     dims: str = ""
@@ -192,7 +197,7 @@ def control(args: list[str]) -> int:
     from csd.controller import report
     from csd.controller import run as controllers
 
-    wants_help = not args or "-h" in args or "--help" in args
+    wants_help = not args or args[0] in ("-h", "--help")
     skills, task, rest = control_words(["--from-scratch", "ProbeGoal"] if wants_help else args)
     name = option(rest, "preset", "fast")
     base = controllers.defaults(skills or None, task, name)
@@ -267,7 +272,14 @@ def plot(args: list[str]) -> int:
     options = parse(Plot, args or ["--help"], "csd plot")
     from csd import api
 
-    for file in api.plot(options.run, options.skills, options.dims):
+    if not options.runs:
+        raise UserError("name the run: `csd plot RUN`, or several to compare them")
+    if len(options.runs) > 1:
+        from csd.viz.compare import compare
+
+        print(compare(options.runs, options.output, options.skills, options.dims))
+        return 0
+    for file in api.plot(options.runs[0], options.skills, options.dims):
         print(file)
     return 0
 

@@ -61,7 +61,8 @@ def plot_learning(config: ControlConfig, rows: list[dict[str, Any]], references:
         ax.set_xlabel("episodes")
         ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
     axes[0].legend(fontsize=7)
-    figure.suptitle(f"{config.task}, {config.skills or 'from scratch'}, seed {config.seed}")
+    skills = f"skills of {references['skills']}" if references["skills"] else "from scratch"
+    figure.suptitle(f"{config.task}, {skills}, seed {config.seed}")
     figure.tight_layout()
     return figure
 

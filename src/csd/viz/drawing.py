@@ -9,6 +9,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from csd.collect import Rollout
+
 LINE_WIDTH, ALPHA = 0.7, 0.8
 
 
@@ -48,3 +50,8 @@ def series(rows: list[dict[str, Any]], key: str) -> tuple[list[int], list[float]
             x.append(row["episodes"])
             y.append(value)
     return x, y
+
+
+def as_rollout(data: dict[str, np.ndarray]) -> Rollout:
+    """Stored trajectories in the form that measures take; only states and skills are real."""
+    return Rollout(data["obs"], data["obs"], data["skill"], data["length"], data["length"], 0)

@@ -18,7 +18,7 @@ from csd.errors import UserError
 from csd.evaluation.report import read_trajectories
 from csd.viz import kitchen, locomotion
 from csd.viz.distance import plot_distance
-from csd.viz.drawing import series, skill_colors, trajectories
+from csd.viz.drawing import as_rollout, series, skill_colors, trajectories
 
 
 def plot_skills(
@@ -136,12 +136,7 @@ def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
             if not rows:
                 raise
     if data is not None:
-        from csd.collect import Rollout
-
-        reference = Rollout(
-            data["obs"], data["obs"], data["skill"], data["length"], data["length"], 0
-        )
-        target = find_target(spec, dims, reference)
+        target = find_target(spec, dims, as_rollout(data))
         figures["skills"] = plot_skills(config, spec, data, target.dims)
         if spec.family in FAMILY_FIGURES:
             figures |= FAMILY_FIGURES[spec.family](config, spec, data)

@@ -1,0 +1,99 @@
+"""`csd plot RUN RUN ...`: several runs of one environment side by side."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from csd import envs, rundir
+from csd.config import Config
+from csd.errors import UserError
+from csd.evaluation.report import evaluate, read_trajectories
+from csd.evaluation.skills import find_target
+from csd.viz.drawing import as_rollout, series, skill_colors, trajectories
+
+COLUMNS = 5
+CURVES = (("evaluation.coverage", "bins covered"), ("evaluation.moved", "skills that move it"))
+
+
+class Compared(NamedTuple):
+    """One of the runs."""
+
+    path: Path
+    label: str
+    config: Config
+    data: dict[str, np.ndarray]
+
+
+def compare(runs: list[Path], output: Path, skills: int = 200, dims: str = "") -> Path:
+    """Trajectories of each run and the learning curves of all, in one picture."""
+    compared = _distinct([_read(Path(run), skills, dims) for run in runs])
+    names = sorted({run.config.env for run in compared})
+    if len(names) > 1:
+        raise UserError(f"runs of different environments ({', '.join(names)}): give runs of one")
+    figure = draw(compared, dims)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(output, dpi=150)
+    plt.close(figure)
+    return output
+
+
+def _read(path: Path, skills: int, dims: str) -> Compared:
+    config = rundir.read_config(path)
+    data = read_trajectories(path)
+    if data is None:
+        evaluate(path, skills, dims)
+        data = read_trajectories(path)
+    assert data is not None
+    label = config.method + (f", focus {config.focus}" if config.focus else "")
+    return Compared(path, label, config, data)
+
+
+def _distinct(runs: list[Compared]) -> list[Compared]:
+    """Runs that would be called the same get their seed as well."""
+    labels = [run.label for run in runs]
+    return [
+        run._replace(label=f"{run.label}, seed {run.config.seed}")
+        if labels.count(run.label) > 1
+        else run
+        for run in runs
+    ]
+
+
+def draw(runs: list[Compared], dims: str) -> Figure:
+    """A panel for each run on common axes, then a panel for each curve."""
+    spec = envs.spec(runs[0].config.env, runs[0].config.horizon)
+    target = find_target(spec, dims, as_rollout(runs[0].data))
+    shown = list((target.dims * 2)[:2])
+    paths = [run.data["obs"][..., shown] for run in runs]
+    low = np.min([path.min(axis=(0, 1)) for path in paths], axis=0)
+    high = np.max([path.max(axis=(0, 1)) for path in paths], axis=0)
+    count = len(runs) + len(CURVES)
+    lines = -(-count // COLUMNS)
+    width = min(count, COLUMNS)
+    figure, axes = plt.subplots(lines, width, figsize=(3.2 * width, 3.3 * lines), squeeze=False)
+    panels = list(axes.ravel())
+    for ax, run, path in zip(panels, runs, paths, strict=False):
+        colors = skill_colors(run.data["skill"], run.config.skill_type == "discrete")
+        trajectories(ax, path, colors, (spec.names[shown[0]], spec.names[shown[1]]))
+        ax.set_aspect("equal", adjustable="box")
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), title=run.label)
+    for ax, (key, label) in zip(panels[len(runs) :], CURVES, strict=False):
+        _curves(ax, runs, key, label)
+    for ax in panels[count:]:
+        ax.axis("off")
+    figure.suptitle(f"{runs[0].config.env}: {target.name}")
+    figure.tight_layout()
+    return figure
+
+
+def _curves(ax: Axes, runs: list[Compared], key: str, label: str) -> None:
+    palette = plt.get_cmap("tab20")
+    for index, run in enumerate(runs):
+        x, y = series(rundir.read_metrics(run.path), key)
+        ax.plot(x, y, label=run.label, color=palette(index), linewidth=1.0)
+    ax.set(title=label, xlabel="episodes")
+    ax.legend(fontsize=5)
