@@ -75,8 +75,9 @@ def test_train_evaluate_and_plot_end_to_end(tmp_path, monkeypatch):
         assert {"coverage", "moved", "direction", "body_coverage"} <= result[who].keys()
     assert result["verdict"] in run("evaluate", folder, "--skills", "10").stdout
 
+    names = ["skills.png", "curves.png", "sigma.png", "distance.png"]
     written = run("plot", folder).stdout.split()
-    assert [name.rsplit("/", 1)[1] for name in written] == ["skills.png", "curves.png", "sigma.png"]
+    assert [name.rsplit("/", 1)[1] for name in written] == names
     again = run("train", "Probe", "--json", "--quiet", *flags(TINY))
     assert json.loads(again.stdout)["run"] == "runs/Probe-csd-seed0-2"
 
