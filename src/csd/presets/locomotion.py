@@ -80,18 +80,18 @@ METRA_LOOP: dict[str, Any] = {
 
 FAST: dict[str, Any] = (
     SAC
-    | sizes(256, 3e-4)
+    | sizes(128, 3e-4)
     | {
-        "episodes": 8_000,
-        "num_envs": 8,
-        "updates": 50,
-        "method_updates": 50,
+        "episodes": 9_600,
+        "num_envs": 16,
+        "updates": 200,
+        "method_updates": 200,
         "method_first": True,
         "batch_size": 256,
         "replay_episodes": 5_000,
         "overlap": True,
         "alpha": 0.03,
-        "lambda_init": 5.0,
+        "lambda_init": 1.0,
         "slack": 1e-3,
         "eval_every": 1_600,
         "eval_skills": 64,
@@ -105,7 +105,7 @@ TWO_D: dict[str, Any] = {"skill_type": "continuous", "skill_dim": 2, "skill_unit
 
 FAST_CHANGES: dict[str, dict[str, Any]] = {
     "Ant": TWO_D,
-    "HalfCheetah": {},
+    "HalfCheetah": {"episodes": 6_400},
     "Humanoid": TWO_D | {"horizon": 400, "replay_episodes": 2_500, "start_steps": 10_000},
 }
 
