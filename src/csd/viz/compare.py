@@ -77,7 +77,7 @@ def draw(runs: list[Compared], dims: str) -> Figure:
     figure, axes = plt.subplots(lines, width, figsize=(3.2 * width, 3.3 * lines), squeeze=False)
     panels = list(axes.ravel())
     for ax, run, path in zip(panels, runs, paths, strict=False):
-        colors = skill_colors(run.data["skill"], run.config.skill_type == "discrete")
+        colors = skill_colors(run.data["skill"], run.config)
         trajectories(ax, path, colors, (spec.names[shown[0]], spec.names[shown[1]]))
         ax.set_aspect("equal", adjustable="box")
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), title=run.label)

@@ -10,16 +10,18 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from csd.collect import Rollout
+from csd.config import Config
 
 LINE_WIDTH, ALPHA = 0.7, 0.8
 
 
-def skill_colors(skill: np.ndarray, discrete: bool, scale: float = 2.0) -> np.ndarray:
+def skill_colors(skill: np.ndarray, config: Config) -> np.ndarray:
     """The paper's colours: a skill's coordinates as channels, or one colour per discrete skill."""
-    if discrete:
+    if config.skill_type == "discrete":
         count = skill.shape[1]
         palette = plt.get_cmap("tab10" if count <= 10 else "tab20")
         return palette(np.argmax(skill, axis=1) % 20)
+    scale = 4.0 if config.skill_unit_length else 2.0  # both fill the range of colours
     channels = np.clip((scale * skill + 4.0) / 8.0, 0.0, 1.0)
     if skill.shape[1] == 1:
         rgb = np.concatenate([channels, 1.0 - channels, np.full_like(channels, 0.5)], axis=1)

@@ -43,7 +43,7 @@ def skill_name(code: np.ndarray) -> str:
 
 def plot_paths(config: Config, spec: EnvSpec, data: dict[str, np.ndarray], title: str) -> Figure:
     """Kettle and gripper from above and from the front."""
-    colors = skill_colors(data["skill"], config.skill_type == "discrete")
+    colors = skill_colors(data["skill"], config)
     paths = {
         "kettle": data["obs"][..., list(spec.groups["kettle"])],
         "gripper": gripper_path(data["obs"]),

@@ -12,7 +12,7 @@ from csd.viz.drawing import skill_colors, trajectories
 
 def figures(config: Config, spec: EnvSpec, data: dict[str, np.ndarray]) -> dict[str, Figure]:
     """Paths seen from above; where only x matters, one line a rollout that thickens with time."""
-    colors = skill_colors(data["skill"], config.skill_type == "discrete", scale=4.0)
+    colors = skill_colors(data["skill"], config)
     first, second = spec.groups[spec.target]
     figure, ax = plt.subplots(figsize=(5.0, 5.0))
     if spec.names[second] == "y":

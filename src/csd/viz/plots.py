@@ -25,7 +25,7 @@ def plot_skills(
     config: Config, spec: EnvSpec, data: dict[str, np.ndarray], target: tuple[int, ...]
 ) -> Figure:
     """Target and body side by side; a third panel shows height where there is one."""
-    colors = skill_colors(data["skill"], config.skill_type == "discrete")
+    colors = skill_colors(data["skill"], config)
     first = target[0]
     panels: list[tuple[str, tuple[int, ...]]] = [(spec.target or "state", (first, target[-1]))]
     if len(target) > 2:
