@@ -105,7 +105,7 @@ TWO_D: dict[str, Any] = {"skill_type": "continuous", "skill_dim": 2, "skill_unit
 
 FAST_CHANGES: dict[str, dict[str, Any]] = {
     "Ant": TWO_D,
-    "HalfCheetah": {"episodes": 6_400},
+    "HalfCheetah": {"episodes": 7_200},
     "Humanoid": TWO_D | {"horizon": 400, "replay_episodes": 2_500, "start_steps": 10_000},
 }
 
