@@ -42,11 +42,12 @@ def sections() -> dict[str, list[dict[str, Any]]]:
 def _preset(env: str, name: str) -> dict[str, Any]:
     config = preset(env, "csd", name)
     measured = MEASURED.get((env, name))
+    discrete = config.skill_type == "discrete"
     return {
         "env": env,
         "preset": name,
         "episodes": config.episodes,
-        "skills": f"{config.skill_dim}-D {config.skill_type}",
+        "skills": f"{config.skill_dim}{'' if discrete else '-D'} {config.skill_type}",
         "minutes": measured.minutes if measured else None,
         "gigabytes": measured.gigabytes if measured else None,
     }

@@ -28,7 +28,6 @@ class Measured(NamedTuple):
 MEASURED = {
     ("Probe", "fast"): Measured(0.4, 0.52),
     ("FetchPush", "fast"): Measured(5.8, 0.96),
-    ("FetchPickAndPlace", "fast"): Measured(22.7, None),
 }
 
 CHANGES = {
