@@ -9,27 +9,18 @@ from csd.envs.fetch import IDS as FETCH
 from csd.envs.locomotion import BODIES as LOCOMOTION
 from csd.errors import UserError, nearest
 from csd.presets import PRESETS
+from csd.presets.textbook import TEXTBOOK_SAC
 
-TEXTBOOK_SAC: dict[str, Any] = {
+SAC: dict[str, Any] = TEXTBOOK_SAC | {
     "reward_scale": 1.0,
     "discount": 0.95,
-    "critics": 2,
-    "actor_projection": 0,
     "lr": 1e-3,
     "alpha": 0.1,
     "alpha_auto": True,
-    "entropy": "soft",
-    "action_penalty": 0.0,
-    "target_period": 1,
-    "target_actor": False,
-    "target_copy": True,
     "bootstrap_time_limit": False,
-    "action_noise": 0.0,
-    "random_action_prob": 0.0,
-    "sample_actions": True,
 }
 
-FAST_SAC: dict[str, Any] = TEXTBOOK_SAC | {
+FAST_SAC: dict[str, Any] = SAC | {
     "episodes": 8_000,
     "warmup_episodes": 200,
     "num_envs": 20,
@@ -75,7 +66,7 @@ SMALL: dict[str, Any] = {
 
 PAPER_SAC: dict[str, Any] = {"reward_scale": 1.0}
 PAPER_KITCHEN: dict[str, Any] = {"episodes": 16_000, "num_envs": 2, "updates": 10}
-PAPER_LOCOMOTION_SAC: dict[str, Any] = TEXTBOOK_SAC | {
+PAPER_LOCOMOTION_SAC: dict[str, Any] = SAC | {
     "discount": 0.99,
     "num_envs": 8,
     "updates": 50,

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-SAC: dict[str, Any] = {
+from csd.presets.textbook import TEXTBOOK_SAC
+
+SAC: dict[str, Any] = TEXTBOOK_SAC | {
     "warmup_episodes": 0,
     "normalizer": "preset",
     "method_states": "normalized",
@@ -11,19 +13,9 @@ SAC: dict[str, Any] = {
     "skill_type": "discrete",
     "skill_dim": 16,
     "discount": 0.99,
-    "critics": 2,
-    "actor_projection": 0,
     "actor_activation": "tanh",
     "head_scale": 0.1,
     "log_std": "clamped",
-    "entropy": "soft",
-    "action_penalty": 0.0,
-    "target_period": 1,
-    "target_actor": False,
-    "target_copy": True,
-    "action_noise": 0.0,
-    "random_action_prob": 0.0,
-    "sample_actions": True,
     "density_loss": "gaussian",
     "reward_scale": 10.0,
 }

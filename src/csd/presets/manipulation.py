@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from csd.presets.textbook import TEXTBOOK_SAC
+
 SKILL_DIMS = {"FetchPickAndPlace": 3}
 
 FAST: dict[str, Any] = {
@@ -65,7 +67,7 @@ METHOD_CHANGES: dict[str, dict[str, Any]] = {
 }
 """What the paper compares CSD with: its states and scales for manipulation, in every preset."""
 
-METRA_LOOP: dict[str, Any] = {
+METRA_LOOP: dict[str, Any] = TEXTBOOK_SAC | {
     "num_envs": 8,
     "updates": 50,
     "method_updates": 50,
@@ -76,23 +78,13 @@ METRA_LOOP: dict[str, Any] = {
     "phi_lr": 1e-4,
     "lambda_lr": 1e-4,
     "discount": 0.99,
-    "critics": 2,
     "actor_hidden": (1024, 1024),
-    "actor_projection": 0,
     "actor_activation": "tanh",
     "critic_hidden": (1024, 1024),
     "lr": 1e-4,
     "alpha": 0.01,
     "alpha_auto": True,
-    "entropy": "soft",
-    "action_penalty": 0.0,
-    "target_period": 1,
-    "target_actor": False,
-    "target_copy": True,
     "bootstrap_time_limit": False,
-    "action_noise": 0.0,
-    "random_action_prob": 0.0,
-    "sample_actions": True,
 }
 """METRA's own loop, for `paper`; its replay of a million steps counted in episodes of 50."""
 
