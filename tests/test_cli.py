@@ -20,6 +20,7 @@ def run(*words: str) -> subprocess.CompletedProcess:
     [
         (["trian"], "did you mean 'train'"),
         (["train", "FetchPsh"], "did you mean 'FetchPush'"),
+        (["train", "Kitchn"], "did you mean 'Kitchen'"),
         (["train", "Probe", "--epsodes", "3"], "did you mean --episodes"),
         (["train", "Probe", "--episodes", "many"], "--episodes"),
         (["train", "Probe", "--method", "cds"], "did you mean 'csd'"),

@@ -12,7 +12,7 @@ from csd.envs.fetch import register_robotics
 from csd.envs.locomotion import BODIES
 from csd.errors import UserError, nearest
 
-OWN_NAMES = ["Probe", *FETCH_IDS, *BODIES]
+OWN_NAMES = ["Probe", "Kitchen", *FETCH_IDS, *BODIES]
 
 
 def make_gym(env_id: str, **kwargs: Any) -> gymnasium.Env:
