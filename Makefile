@@ -15,7 +15,7 @@ skills: $(VENV)/.installed ## train FetchPush, evaluate it, draw it
 	@echo "look at $(RUN)/plots/skills.png"
 
 test: $(VENV)/.installed-dev ## the whole suite
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/pyright

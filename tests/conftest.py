@@ -1,5 +1,6 @@
 """Shared by all tests: one compilation cache, one tiny run."""
 
+import dataclasses
 import os
 from pathlib import Path
 
@@ -24,6 +25,16 @@ TINY = {
     "checkpoint_every": 16,
 }
 """Options under which a Probe run takes a second and still does everything."""
+
+
+def tiny_options(method: str) -> dict:
+    """Those of the tiny options that a run of the method has, and a focus."""
+    from csd.config import ALGORITHMS, Config, SACConfig
+
+    kinds = (Config, SACConfig, ALGORITHMS[method])
+    known = {f.name for kind in kinds for f in dataclasses.fields(kind)}
+    small = {"discriminator_hidden": (8, 8), "dynamics_hidden": (8, 8), "model_hidden": (8, 8)}
+    return {k: v for k, v in (TINY | small | {"focus": "0,1,3"}).items() if k in known}
 
 
 def flags(options: dict) -> list[str]:
@@ -60,3 +71,21 @@ def probe_run(tmp_path_factory, compilation_cache):
     import csd
 
     return csd.train("Probe", run_dir=tmp_path_factory.mktemp("run") / "probe", quiet=True)
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, tmp_path):
+    """`csd WORDS` in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        from csd import cli
+
+        monkeypatch.setattr("sys.argv", ["csd", *words])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        code = stop.value.code
+        assert isinstance(code, int)
+        return code, *capsys.readouterr()
+
+    return run

@@ -12,7 +12,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import csd
-from csd import checkpoint, cli, rundir, tasks
+from csd import checkpoint, rundir, tasks
 from csd.config import PPOConfig
 from csd.controller import run as controllers
 from csd.controller.agents import PPOAgent
@@ -402,22 +402,6 @@ def test_a_controller_on_skills_solves_what_random_skills_do_not(probe_run, tmp_
     assert result["controller"]["success"] > 2.0 * result["random"]["success"]
     assert result["zero_shot"]["success"] > 2.0 * result["random"]["success"]
     assert result["verdict"].startswith("It learned")
-
-
-@pytest.fixture
-def command(monkeypatch, capsys, tmp_path):
-    """`csd WORDS` in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["csd", *words])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        code = stop.value.code
-        assert isinstance(code, int)
-        return code, *capsys.readouterr()
-
-    return run
 
 
 def test_the_command_line_end_to_end(tiny_run, command):

@@ -1,6 +1,5 @@
 """Every method against numbers worked out in NumPy, and in a tiny run that is resumed."""
 
-import dataclasses
 import math
 import re
 import shutil
@@ -22,14 +21,13 @@ from csd.algorithms import (
     DisagreementConfig,
     LSDConfig,
 )
-from csd.config import Config, SACConfig
 from csd.methods import METHODS, MethodSpec
 from csd.methods.distances import find_distance
 from csd.presets import preset
 from csd.rl import replay, spectral
 from csd.rl.networks import mlp, mlp_init
 from csd.rl.replay import Batch
-from tests.conftest import TINY
+from tests.conftest import tiny_options
 from tests.test_runs import assert_same
 
 CONTINUOUS = MethodSpec(obs_dim=3, action_dim=2, skill_dim=2, discrete=False)
@@ -314,7 +312,7 @@ def test_the_one_sided_constraint_bounds_only_forward_displacement():
 
 
 def test_a_run_with_both_options_beyond_the_paper_trains(tmp_path):
-    options = options_of("csd") | {"k_step": 3, "one_sided": True}
+    options = tiny_options("csd") | {"k_step": 3, "one_sided": True}
     run = csd.train("Probe", run_dir=tmp_path / "run", quiet=True, **options)
     assert run.finished and np.isfinite(rundir.read_metrics(run.dir)[-1]["density_loss"])
 
@@ -416,18 +414,10 @@ def test_the_distances_of_the_documentation_work(tmp_path, monkeypatch):
 # ---- whole runs
 
 
-def options_of(method):
-    """The tiny options that the method has."""
-    kinds = (Config, SACConfig, ALGORITHMS[method])
-    known = {f.name for kind in kinds for f in dataclasses.fields(kind)}
-    small = {"discriminator_hidden": (8, 8), "dynamics_hidden": (8, 8), "model_hidden": (8, 8)}
-    return {k: v for k, v in (TINY | small | {"focus": "0,1,3"}).items() if k in known}
-
-
 @pytest.mark.parametrize("method", list(METHODS))
 def test_every_method_trains_logs_finite_numbers_and_resumes_exactly(method, tmp_path):
     run = csd.train(
-        "Probe", method=method, run_dir=tmp_path / "run", quiet=True, **options_of(method)
+        "Probe", method=method, run_dir=tmp_path / "run", quiet=True, **tiny_options(method)
     )
     row = rundir.read_metrics(run.dir)[-1]
     numbers = [v for v in row.values() if not isinstance(v, dict)]
@@ -461,7 +451,7 @@ def test_every_method_is_listed_and_configured():
 
 
 def test_lsd_preset_measures_states_in_random_episodes_only(tmp_path):
-    options = options_of("lsd-preset")
+    options = tiny_options("lsd-preset")
     run = csd.train("Probe", method="lsd-preset", run_dir=tmp_path / "run", quiet=True, **options)
     skills = csd.load(run.dir)
     assert skills.state.normalizer.count == 1 + 8 * 24

@@ -16,7 +16,7 @@ import csd
 from csd import checkpoint, rundir
 from csd.errors import UserError
 from csd.training import TIMING, Trainer
-from tests.conftest import TINY, flags
+from tests.conftest import TINY, flags, tiny_options
 
 COMMAND = [sys.executable, "-m", "csd"]
 LONGER = {**TINY, "episodes": 400, "checkpoint_every": 20, "log_every": 12}
@@ -45,29 +45,30 @@ def assert_same(first: Path, second: Path) -> None:
     assert metrics(first) == metrics(second)
 
 
+def command(run: Path, options: dict) -> list[str]:
+    """The command line of a run on Probe."""
+    return [*COMMAND, "train", "Probe", "--run-dir", str(run), "--quiet", *flags(options)]
+
+
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory):
     """The same tiny run by the command line, never interrupted, with and without overlap."""
     runs = {}
     for overlap in (False, True):
         run = tmp_path_factory.mktemp("reference") / str(overlap)
-        words = ["train", "Probe", "--run-dir", str(run), "--quiet"]
-        options = {**LONGER, "overlap": overlap}
-        subprocess.run([*COMMAND, *words, *flags(options)], check=True, capture_output=True)
+        words = command(run, {**LONGER, "overlap": overlap})
+        subprocess.run(words, check=True, capture_output=True)
         runs[overlap] = run
     return runs
 
 
-@pytest.mark.parametrize("overlap", [False, True])
-def test_a_run_killed_at_random_times_equals_the_uninterrupted_one(reference, tmp_path, overlap):
-    run = tmp_path / "killed"
-    words = ["train", "Probe", "--run-dir", str(run), "--quiet"]
-    options = {**LONGER, "overlap": overlap}
-    process = subprocess.Popen([*COMMAND, *words, *flags(options)], stdout=subprocess.DEVNULL)
+def run_with_kills(run: Path, options: dict, times: int) -> None:
+    """Start a run, kill it after a checkpoint and a random moment, go on, and so on."""
+    process = subprocess.Popen(command(run, options), stdout=subprocess.DEVNULL)
     rng = np.random.default_rng()
     kills = 0
     while True:
-        if kills < 4:
+        if kills < times:
             wait_for_life(run, process, checkpoint.episodes(run / rundir.CHECKPOINTS))
             time.sleep(rng.uniform(0.0, 0.3))
             process.kill()
@@ -76,8 +77,26 @@ def test_a_run_killed_at_random_times_equals_the_uninterrupted_one(reference, tm
             break
         resume = [*COMMAND, "train", "--resume", str(run), "--quiet"]
         process = subprocess.Popen(resume, stdout=subprocess.DEVNULL)
-    assert kills == 4
+    assert kills == times
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+def test_a_run_killed_at_random_times_equals_the_uninterrupted_one(reference, tmp_path, overlap):
+    run = tmp_path / "killed"
+    run_with_kills(run, {**LONGER, "overlap": overlap}, 4)
     assert_same(reference[overlap], run)
+
+
+@pytest.mark.parametrize(
+    ("method", "kept"),
+    [("lsd", "vectors"), ("dads", "change_norm"), ("disagreement", "models")],
+)
+def test_what_else_a_method_keeps_survives_a_kill(tmp_path, method, kept):
+    options = tiny_options(method) | {"episodes": 160, "method": method}
+    whole = csd.train("Probe", run_dir=tmp_path / "whole", quiet=True, **options)
+    run_with_kills(tmp_path / "killed", options, 1)
+    assert_same(whole.dir, tmp_path / "killed")
+    assert any(f"method/{kept}/" in name for name in final_arrays(whole.dir))
 
 
 def wait_for_life(run: Path, process: subprocess.Popen, before: list[int]) -> None:

@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterable
 
+SHOWN = 12
+
 
 class UserError(Exception):
     """Something is wrong with a request or a file, and the message says what would be right."""
@@ -15,7 +17,7 @@ def require(condition: bool, message: str) -> None:
 
 
 def nearest(word: str, options: Iterable[str]) -> str:
-    """A hint that names the closest valid option (of equals the first), or all of them."""
+    """A hint that names the closest valid option (of equals the first), or the first of them."""
     options = list(options)
 
     def likeness(option: str) -> float:
@@ -24,4 +26,5 @@ def nearest(word: str, options: Iterable[str]) -> str:
     best = max(options, key=likeness, default="")
     if best and likeness(best) >= 0.5:
         return f"did you mean {best!r}?"
-    return f"choose one of {', '.join(options)}"
+    rest = f" and {len(options) - SHOWN} more" if len(options) > SHOWN else ""
+    return f"choose one of {', '.join(options[:SHOWN])}{rest}"

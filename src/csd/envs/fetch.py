@@ -131,7 +131,10 @@ class FetchWorld:
         if self._blocked:
             for address in self._finger_qpos:
                 data.qpos[address] = 0.0
-            mujoco.mj_forward(model, data)
+            # All that is read before the next substep finds the forces anew: a whole
+            # `mj_forward`, as in the reference, gives the same states bit for bit.
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_comPos(model, data)
         return self._observe(), False
 
     def _observe(self) -> np.ndarray:

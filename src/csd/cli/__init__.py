@@ -1,0 +1,58 @@
+"""The `csd` command: parse, call, print."""
+
+import signal
+import sys
+from collections.abc import Callable
+
+from csd.cli.look import evaluate, listing, plot
+from csd.cli.run import control, train
+from csd.errors import UserError, nearest
+
+HELP = """usage: csd COMMAND ...
+
+Unsupervised skill discovery: robots that teach themselves to move the world.
+
+  csd train ENV       learn skills (ENV: see `csd list envs`, or any Gymnasium id)
+  csd train --resume RUN
+                      go on with a run that was stopped or killed
+  csd control RUN TASK
+                      learn to solve a task by choosing among the run's skills
+  csd evaluate RUN    did it learn? figures beside random and untrained behaviour
+  csd plot RUN        skill trajectories, learning curves, sigma by dimension
+  csd list [WHAT]     envs, methods, presets, tasks
+
+Start with `csd train Probe` (seconds) or `csd train FetchPush` (minutes).
+Every command explains itself with --help.
+"""
+
+COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "train": train,
+    "control": control,
+    "evaluate": evaluate,
+    "plot": plot,
+    "list": listing,
+}
+
+
+def main() -> None:
+    """Entry point of the `csd` command."""
+    args = sys.argv[1:]
+    if not args or args[0] in ("-h", "--help", "help"):
+        print(HELP, end="")
+        sys.exit(0)
+    try:
+        if args[0] == "--version":
+            from importlib.metadata import version
+
+            print(version("csd"))
+            sys.exit(0)
+        if args[0] not in COMMANDS:
+            raise UserError(f"unknown command {args[0]!r}: {nearest(args[0], COMMANDS)}")
+        sys.exit(COMMANDS[args[0]](args[1:]))
+    except UserError as error:
+        print(f"csd: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)

@@ -1,0 +1,111 @@
+"""`csd evaluate`, `csd plot` and `csd list`: what only looks."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from csd.cli.parsing import parse
+from csd.errors import UserError, nearest
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Roll out random skills and say what they do, beside random and untrained behaviour.
+
+    Of a controller: its success, beside random choices and skills aimed without training.
+    """
+
+    run: tyro.conf.Positional[Path]
+    """Folder of the run."""
+    skills: int = 200
+    """Random skills to roll out (discrete skills: each four times), or a controller's episodes."""
+    dims: str = ""
+    """State dimensions to measure: a group, names or indices; default: the environment's target."""
+    workers: int = 0
+    """Threads that step environments; 0 for one per core."""
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Draw skill trajectories, learning curves and sigma by dimension into RUN/plots.
+
+    Of several runs of one environment: one picture of them side by side.
+    """
+
+    runs: tyro.conf.Positional[list[Path]]
+    """Folder of the run, or of each run to compare."""
+    output: Path = Path("comparison.png")
+    """Where the picture of several runs goes."""
+    skills: int = 200
+    """Random skills to roll out if the run has not been evaluated."""
+    dims: str = ""
+    """State dimensions to draw: a group, names or indices."""
+
+
+@dataclass(frozen=True)
+class List:
+    """List what there is."""
+
+    what: tyro.conf.Positional[str] = "all"
+    """envs, methods, presets, tasks or all."""
+    json: bool = False
+    """Print one JSON object and nothing else."""
+
+
+def evaluate(args: list[str]) -> int:
+    """Measure a run."""
+    options = parse(Evaluate, args or ["--help"], "csd evaluate")
+    from csd import rundir
+
+    if rundir.is_control(options.run):
+        from csd.controller import report
+
+        result = report.report(options.run, options.skills, options.workers)
+    else:
+        from csd.evaluation import report
+
+        result = report.evaluate(options.run, options.skills, options.dims, options.workers)
+    if options.json:
+        print(json.dumps(result))
+    else:
+        print(report.table(result) + "\n\n" + result["verdict"])
+    return 0
+
+
+def plot(args: list[str]) -> int:
+    """Draw a run."""
+    options = parse(Plot, args or ["--help"], "csd plot")
+    from csd import api
+
+    if not options.runs:
+        raise UserError("name the run: `csd plot RUN`, or several to compare them")
+    if len(options.runs) > 1:
+        from csd.viz.compare import compare
+
+        print(compare(options.runs, options.output, options.skills, options.dims))
+        return 0
+    for file in api.plot(options.runs[0], options.skills, options.dims):
+        print(file)
+    return 0
+
+
+def listing(args: list[str]) -> int:
+    """List environments, methods and presets."""
+    options = parse(List, args, "csd list")
+    from csd import catalogue
+
+    sections = catalogue.sections()
+    if options.what != "all" and options.what not in sections:
+        raise UserError(
+            f"nothing called {options.what!r} to list: {nearest(options.what, sections)}"
+        )
+    chosen = sections if options.what == "all" else {options.what: sections[options.what]}
+    if options.json:
+        print(json.dumps(chosen))
+    else:
+        print(catalogue.text(chosen))
+    return 0

@@ -1,0 +1,49 @@
+"""Arguments to dataclasses, by tyro, with mistakes reduced to one line."""
+
+import contextlib
+import io
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+import tyro
+
+from csd.errors import UserError
+
+T = TypeVar("T")
+
+
+def parse(cls: Callable[..., T], args: list[str], prog: str) -> T:
+    """tyro's parser with mistakes reduced to one line."""
+    captured = io.StringIO()
+    config = (tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes)
+    try:
+        with contextlib.redirect_stderr(captured):
+            return tyro.cli(cls, args=args, prog=prog, config=config)
+    except SystemExit as stop:
+        if stop.code in (0, None):
+            raise
+        raise UserError(one_line(captured.getvalue(), prog)) from None
+
+
+def one_line(text: str, prog: str) -> str:
+    """The message inside tyro's box, with its suggestion."""
+    lines = [re.sub(r"^[│╭╰─\s]+|[│╮╯─\s]+$", "", line) for line in text.splitlines()]
+    lines = [line for line in lines if line.strip("-")]  # the box of a terminal without Unicode
+    message = next((line for line in lines[1:] if not line.startswith("For full")), "bad arguments")
+    hint = ""
+    if any(line.startswith("Perhaps you meant") for line in lines):
+        index = next(i for i, line in enumerate(lines) if line.startswith("Perhaps you meant"))
+        flag = re.search(r"--[\w-]+", " ".join(lines[index + 1 : index + 3]))
+        hint = f"; did you mean {flag[0]}?" if flag else ""
+    return f"{message.rstrip('.')}{hint} (see `{prog} --help`)"
+
+
+def option(args: list[str], name: str, default: str) -> str:
+    """The value of `--name` before the full parse."""
+    for index, arg in enumerate(args):
+        if arg == f"--{name}" and index + 1 < len(args):
+            return args[index + 1]
+        if arg.startswith(f"--{name}="):
+            return arg.split("=", 1)[1]
+    return default
