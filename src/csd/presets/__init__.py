@@ -28,6 +28,7 @@ class Measured(NamedTuple):
 MEASURED = {
     ("Probe", "fast"): Measured(0.4, 0.52),
     ("FetchPush", "fast"): Measured(5.8, 0.96),
+    ("FetchPickAndPlace", "fast"): Measured(12.7, None),
 }
 
 CHANGES = {
