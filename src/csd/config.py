@@ -142,8 +142,6 @@ class Config:
     """Clip of the normalised states that policy and critic see; 0 leaves them as they are."""
     method_states: Literal["raw", "normalized", "whitened"] = "raw"
     """What the method sees: raw, normalised, or in units of one random step (of the warm-up)."""
-    step_floor: float = 1e-3
-    """Least random step that is a unit of whitened states: for what hardly moves at random."""
     focus: str = ""
     """What the method sees of the state: a group (`object`) or indices (`3,4,5`); empty: all."""
     horizon: int = 0
@@ -177,7 +175,6 @@ class Config:
             self.num_envs <= self.replay_episodes,
             f"num_envs ({self.num_envs}) must not exceed replay_episodes ({self.replay_episodes})",
         )
-        require(self.step_floor > 0.0, f"step_floor must be positive, not {self.step_floor}")
         require(0.0 < self.final_lr <= 1.0, f"final_lr must be in (0, 1], not {self.final_lr}")
         require(
             self.skill_type != "discrete" or self.skill_dim >= 2,

@@ -218,7 +218,7 @@ class Learner:
         if self.config.method_states == "normalized":
             obs = self._normalize(state.normalizer, obs, clip=0.0)
         elif self.config.method_states == "whitened":
-            obs = normalizer.whiten(state.whitening, obs, self.config.step_floor)
+            obs = normalizer.whiten(state.whitening, obs)
         if len(self.focus) < self.env.obs_dim:
             obs = obs[:, jnp.asarray(self.focus)]
         return obs

@@ -16,8 +16,6 @@ from csd.rl.normalizer import Normalizer
 from csd.rl.optimizer import descend
 from csd.rl.replay import Batch
 
-STD_FLOOR = 1e-3  # of s' - s in LSD+norm
-
 
 class LSDState(NamedTuple):
     """phi, the vectors of its power iterations and, for LSD+norm, the moments of s' - s."""
@@ -92,7 +90,7 @@ def _unit_moments(obs_dim: int) -> Normalizer:
 
 def _step_std(steps: Normalizer) -> Array:
     variance = steps.mean_square - steps.mean**2
-    return jnp.sqrt(jnp.maximum(STD_FLOOR**2, variance))
+    return jnp.sqrt(jnp.maximum(normalizer.STEP_FLOOR**2, variance))
 
 
 def _rescale(steps: Normalizer | None, obs: Array) -> Array:

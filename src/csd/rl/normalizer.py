@@ -9,6 +9,7 @@ from jax import Array
 
 CLIP = 5.0
 STD_FLOOR = 0.01
+STEP_FLOOR = 1e-3
 WHITENED_STEPS = 10.0
 
 
@@ -49,9 +50,9 @@ def update(state: Normalizer, obs: Array, mask: Array, squared: Array | None = N
     )
 
 
-def whiten(scale: Normalizer, obs: Any, floor: float) -> Any:
+def whiten(scale: Normalizer, obs: Any) -> Any:
     """Observations in units of ten typical steps; `scale.mean_square` holds that of s' - s."""
-    step = jnp.sqrt(jnp.maximum(floor**2, scale.mean_square))
+    step = jnp.sqrt(jnp.maximum(STEP_FLOOR**2, scale.mean_square))
     return (obs - scale.mean) / (WHITENED_STEPS * step)
 
 
