@@ -69,7 +69,7 @@ def dads(config: DADSConfig, spec: MethodSpec) -> Method:
             return density(jax.vmap(lambda k: draw_skill(spec, k))(keys))
 
         keys = jax.random.split(key, (config.alternatives, len(obs)))
-        others = jax.vmap(other)(keys)  # (alternatives, batch)
+        others = jax.lax.map(other, keys)  # (alternatives, batch); one at a time stays in cache
         return objectives.dads_reward(density(batch.skill), others)
 
     return Method(init, update, reward)
