@@ -290,16 +290,29 @@ def in_own_process(part: str, threads: int) -> None:
     subprocess.run([sys.executable, __file__, part], env=environment, check=True)
 
 
+def every_environment() -> None:
+    """The environments that have a reference."""
+    for name in REFERENCES:
+        environments(name)
+
+
+PARTS = {
+    "environments": every_environment,
+    "control": skill_rollouts,
+    "gradient": gradient_steps,
+    "methods": methods,
+}
+"""What can be measured by itself: `python benchmarks/run.py PART`."""
+
+
 if __name__ == "__main__":
     if sys.argv[1:]:
-        parts = {"gradient": gradient_steps, "methods": methods, "control": skill_rollouts}
-        parts[sys.argv[1]]()
+        PARTS[sys.argv[1]]()
         sys.exit()
     python = platform.python_version()
     print("command: make bench")
     print(f"machine: {CORES} cores, {platform.machine()}, Python {python}, jax {jax.__version__}")
-    for name in REFERENCES:
-        environments(name)
+    every_environment()
     skill_rollouts()
     sys.stdout.flush()
     for threads in sorted({1, CORES}):
