@@ -28,7 +28,9 @@ class Measured(NamedTuple):
 MEASURED = {
     ("Probe", "fast"): Measured(0.4, 0.52),
     ("FetchPush", "fast"): Measured(5.8, 0.96),
+    ("FetchSlide", "fast"): Measured(9.5, None),
     ("FetchPickAndPlace", "fast"): Measured(12.7, None),
+    ("Kitchen", "fast"): Measured(11.2, None),
 }
 
 CHANGES = {
