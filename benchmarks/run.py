@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import gymnasium
 import jax
@@ -26,7 +27,7 @@ from csd.presets import preset
 from csd.skills import Skills
 
 CORES = os.cpu_count() or 1
-ENVS, STEPS, ROUNDS = 16, 50, 3
+ENVS, STEPS, ROUNDS = 16, 50, 8
 POSITIONS = {"exclude_current_positions_from_observation": False}
 REFERENCES: dict[str, tuple[str, dict]] = {
     "FetchPush": ("FetchPush-v4", {}),
@@ -43,62 +44,37 @@ REFERENCES: dict[str, tuple[str, dict]] = {
 """Our environments and how gymnasium makes the same ones."""
 
 
-def best(measure: Callable[[], float]) -> float:
-    """The best of a few rounds: other work on the machine only ever slows a round down."""
-    return max(measure() for _ in range(ROUNDS))
+class Stepped(NamedTuple):
+    """Environments of one kind."""
+
+    reset: Callable[[], object]
+    step: Callable[[np.ndarray], object]
+    close: Callable[[], object]
+    count: int = ENVS
 
 
-def rate(name: str, step: Callable[[np.ndarray], object], count: int) -> float:
-    """Environment steps per second under one fixed sequence of random actions."""
-    shape = (STEPS, count, envs.spec(name).action_dim)
-    actions = np.random.default_rng(0).uniform(-1, 1, shape).astype(np.float32)
-    start = time.perf_counter()
-    for action in actions:
-        step(action)
-    return STEPS * count / (time.perf_counter() - start)
-
-
-def ours(name: str, workers: int) -> float:
+def ours(name: str, workers: int) -> Stepped:
     """csd's threads over MjData."""
-    pool = envs.make(name, ENVS, workers=workers)
-    active = np.ones(ENVS, bool)
-
-    def measure() -> float:
-        pool.reset(list(range(ENVS)))
-        return rate(name, lambda a: pool.step(a, active), ENVS)
-
-    value = best(measure)
-    pool.close()
-    return value
+    pool, active = envs.make(name, ENVS, workers=workers), np.ones(ENVS, bool)
+    seeds = list(range(ENVS))
+    return Stepped(lambda: pool.reset(seeds), lambda a: pool.step(a, active), pool.close)
 
 
-def one_process(name: str) -> float:
+def one_process(name: str) -> Stepped:
     """One of gymnasium's own environments."""
     env_id, options = REFERENCES[name]
     env = gymnasium.make(env_id, **options)
-
-    def measure() -> float:
-        env.reset(seed=0)
-        return rate(name, lambda a: env.step(a[0]), 1)
-
-    return best(measure)
+    return Stepped(lambda: env.reset(seed=0), lambda a: env.step(a[0]), env.close, 1)
 
 
-def gymnasium_vector(name: str, kind: str) -> float:
+def gymnasium_vector(name: str, kind: str) -> Stepped:
     """gymnasium's own vector environments."""
     env_id, options = REFERENCES[name]
     pool = gymnasium.make_vec(env_id, ENVS, vectorization_mode=kind, **options)
-
-    def measure() -> float:
-        pool.reset(seed=0)
-        return rate(name, pool.step, ENVS)
-
-    value = best(measure)
-    pool.close()
-    return value
+    return Stepped(lambda: pool.reset(seed=0), pool.step, pool.close)
 
 
-def envpool_rate(name: str) -> float | None:
+def with_envpool(name: str) -> Stepped | None:
     """EnvPool on the same number of threads, if it is installed."""
     try:
         import envpool
@@ -109,33 +85,40 @@ def envpool_rate(name: str) -> float | None:
     except Exception as error:
         print(f"EnvPool: {error}")
         return None
-
-    def measure() -> float:
-        pool.reset()
-        return rate(name, pool.step, ENVS)
-
-    return best(measure)
+    return Stepped(pool.reset, pool.step, pool.close)
 
 
 def environments(name: str) -> None:
-    """Steps per second, all on the same machine at the same time."""
+    """Steps per second, each kind's best of many short rounds, in turns: machines are noisy."""
     fetch.register_robotics()
-    rates: dict[str, float | None] = {
+    kinds: dict[str, Stepped | None] = {
         f"csd, {CORES} threads": ours(name, CORES),
         "csd, 1 thread": ours(name, 1),
         "gymnasium, one process": one_process(name),
         "gymnasium SyncVectorEnv": gymnasium_vector(name, "sync"),
         f"gymnasium AsyncVectorEnv, {ENVS} processes": gymnasium_vector(name, "async"),
-        f"EnvPool, {CORES} threads": envpool_rate(name),
+        f"EnvPool, {CORES} threads": with_envpool(name),
     }
-    first = ours(name, CORES)  # once more at the end, against drift of the machine
+    shape = (STEPS, ENVS, envs.spec(name).action_dim)
+    actions = np.random.default_rng(0).uniform(-1, 1, shape).astype(np.float32)
+    rates = dict.fromkeys(kinds, 0.0)
+    for _ in range(ROUNDS):
+        for label, stepped in kinds.items():
+            if stepped is not None:
+                stepped.reset()
+                start = time.perf_counter()
+                for action in actions:
+                    stepped.step(action[: stepped.count])
+                seconds = time.perf_counter() - start
+                rates[label] = max(rates[label], STEPS * stepped.count / seconds)
     own = rates[f"csd, {CORES} threads"]
-    assert own is not None
     print(f"\n{name}, {ENVS} environments, random actions (steps per second)")
-    for name, value in rates.items():
-        shown = "not installed" if value is None else f"{value:8.0f}   csd is {own / value:.2f} x"
-        print(f"  {name:<44}{shown}")
-    print(f"  {'csd again, after all others':<44}{first:8.0f}")
+    for label, stepped in kinds.items():
+        shown = "not installed"
+        if stepped is not None:
+            shown = f"{rates[label]:8.0f}   csd is {own / rates[label]:.2f} x"
+            stepped.close()
+        print(f"  {label:<44}{shown}")
 
 
 def matmul_rate(size: int = 1024) -> float:
@@ -144,13 +127,13 @@ def matmul_rate(size: int = 1024) -> float:
     product = jax.jit(lambda a: a @ a)
     product(a).block_until_ready()
 
-    def measure() -> float:
+    seconds = np.inf
+    for _ in range(ROUNDS):
         start = time.perf_counter()
         for _ in range(10):
             product(a).block_until_ready()
-        return 10 * 2 * size**3 / (time.perf_counter() - start)
-
-    return best(measure)
+        seconds = min(seconds, (time.perf_counter() - start) / 10)
+    return 2.0 * size**3 / seconds
 
 
 def step_flops(learner: Learner) -> float:
@@ -240,7 +223,7 @@ def skill_rollouts() -> None:
         return int(roll_out(view, policy_choice(agent, policy, noise), seeds).steps.sum())
 
     rates: dict[str, list[float]] = {"skills": [], "controller": []}
-    for turn in range(2 * ROUNDS):  # in turns, against drift of the machine
+    for turn in range(ROUNDS):  # in turns, against drift of the machine
         seeds = list(range(turn * ENVS, (turn + 1) * ENVS))
         for name, work in (("skills", plain), ("controller", controlled)):
             start = time.perf_counter()
