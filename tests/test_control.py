@@ -12,11 +12,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import csd
-from csd import checkpoint, rundir, tasks
+from csd import checkpoint, envs, rundir, tasks
 from csd.config import PPOConfig
 from csd.controller import run as controllers
 from csd.controller.agents import PPOAgent
 from csd.controller.config import ControlConfig
+from csd.controller.plots import plot_paths
 from csd.controller.report import zero_shot
 from csd.controller.run import defaults
 from csd.errors import UserError
@@ -350,6 +351,20 @@ def test_evaluation_and_plots_of_every_kind(controlled):
         assert ("zero_shot" in result) == (kind == "sac")
         written = csd.plot(run.dir, 4)
         assert [file.name for file in written] == ["paths.png", "learning.png"]
+
+
+def test_a_goal_of_x_alone_is_drawn_over_time():
+    spec, rng = envs.spec("HalfCheetah"), np.random.default_rng(0)
+    data = {
+        "controller/path": rng.normal(size=(3, 6, spec.obs_dim + 1)),
+        "controller/steps": np.array([5, 3, 5]),
+        "controller/success": np.array([False, True, False]),
+    }
+    figure = plot_paths(defaults(None, "HalfCheetahGoal", "fast"), spec, data)
+    (ax,) = figure.axes
+    lines = [line.get_xdata() for line in ax.get_lines()]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("step", "x")
+    assert [list(x) for x in lines[3:6]] == [[0, 1, 2, 3], [0], [3]]  # path, start, goal
 
 
 def test_what_cannot_be_aimed_says_why(discrete_run):

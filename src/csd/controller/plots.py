@@ -15,22 +15,27 @@ SHOWN = 12  # episodes in the picture
 
 
 def plot_paths(config: ControlConfig, spec: EnvSpec, data: dict[str, np.ndarray]) -> Any:
-    """Where the target went in a dozen episodes, each in a colour of its own."""
+    """Where the target went in a dozen episodes: from above, or over time if only x matters."""
     dims = list(spec.groups[spec.target][:2])
     goal_x, goal_y = (_column(config.task, name) for name in ("goal_x", "goal_y"))
+    over_time = goal_x is not None and goal_y is None
     figure, ax = plt.subplots(figsize=(5.0, 5.0))
     colors = plt.get_cmap("tab20")(np.arange(SHOWN))
     episodes = [data[f"controller/{part}"][:SHOWN] for part in ("path", "steps", "success")]
     for color, path, steps, success in zip(colors, *episodes, strict=False):
         line = path[: steps + 1, dims]
+        if over_time:
+            line = np.stack([np.arange(steps + 1), line[:, 0]], axis=1)
         ax.plot(*line.T, color=color, linewidth=1.2, linestyle="-" if success else ":")
         ax.plot(*line[0], "o", color=color, markersize=4)
         if goal_x is not None:
-            place = (path[steps, goal_x], 0.0 if goal_y is None else path[steps, goal_y])
+            goal = path[steps, goal_x]
+            place = (steps, goal) if goal_y is None else (goal, path[steps, goal_y])
             ax.plot(*place, "*", color=color, markersize=11)
-    ax.set_xlabel(spec.names[dims[0]])
-    ax.set_ylabel(spec.names[dims[1]])
-    ax.set_aspect("equal", adjustable="datalim")
+    names = ("step", spec.names[dims[0]]) if over_time else [spec.names[dim] for dim in dims]
+    ax.set(xlabel=names[0], ylabel=names[1])
+    if not over_time:
+        ax.set_aspect("equal", adjustable="datalim")
     ax.set_title(
         f"{config.task}: {spec.target} from start (dot) towards goal (star), dotted: missed",
         fontsize=8,

@@ -83,8 +83,10 @@ def draw(runs: list[Compared], dims: str) -> Figure:
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), title=run.label)
     for ax, (key, label) in zip(panels[len(runs) :], CURVES, strict=False):
         _curves(ax, runs, key, label)
+    names = panels[len(runs)].get_legend_handles_labels()
     for ax in panels[count:]:
         ax.axis("off")
+    panels[count if count < len(panels) else -1].legend(*names, fontsize=7, loc="center left")
     figure.suptitle(f"{runs[0].config.env}: {target.name}")
     figure.tight_layout()
     return figure
@@ -96,4 +98,3 @@ def _curves(ax: Axes, runs: list[Compared], key: str, label: str) -> None:
         x, y = series(rundir.read_metrics(run.path), key)
         ax.plot(x, y, label=run.label, color=palette(index), linewidth=1.0)
     ax.set(title=label, xlabel="episodes")
-    ax.legend(fontsize=5)
