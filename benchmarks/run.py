@@ -290,6 +290,8 @@ PARTS = {
 
 if __name__ == "__main__":
     if sys.argv[1:]:
+        if sys.argv[1] not in PARTS:
+            sys.exit(f"no part {sys.argv[1]!r}: choose one of {', '.join(PARTS)}")
         PARTS[sys.argv[1]]()
         sys.exit()
     python = platform.python_version()

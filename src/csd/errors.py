@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
-SHOWN = 12
+SHOWN = 12  # options that a hint lists
 
 
 class UserError(Exception):

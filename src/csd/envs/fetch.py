@@ -131,8 +131,8 @@ class FetchWorld:
         if self._blocked:
             for address in self._finger_qpos:
                 data.qpos[address] = 0.0
-            # All that is read before the next substep finds the forces anew: a whole
-            # `mj_forward`, as in the reference, gives the same states bit for bit.
+            # The reference calls `mj_forward` here. Positions are all that is read before the
+            # next substep computes the rest anew, so the states are the same bit for bit.
             mujoco.mj_kinematics(model, data)
             mujoco.mj_comPos(model, data)
         return self._observe(), False
