@@ -17,8 +17,9 @@ from csd.config import PPOConfig
 from csd.controller import run as controllers
 from csd.controller.agents import PPOAgent
 from csd.controller.config import ControlConfig
-from csd.controller.plots import plot_paths
-from csd.controller.report import zero_shot
+from csd.controller.plots import plot_paths, plot_tasks
+from csd.controller.report import success_by_task, table, zero_shot
+from csd.controller.rollout import TaskRollout
 from csd.controller.run import defaults
 from csd.errors import UserError
 from csd.hierarchy import SkillEnv, SkillEnvs, as_skill, skill_space
@@ -365,6 +366,29 @@ def test_a_goal_of_x_alone_is_drawn_over_time():
     lines = [line.get_xdata() for line in ax.get_lines()]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("step", "x")
     assert [list(x) for x in lines[3:6]] == [[0, 1, 2, 3], [0], [3]]  # path, start, goal
+    (ax,) = plot_paths(defaults(None, "HalfCheetahHurdle", "fast"), spec, data).axes
+    assert ax.get_xlabel() == "step"
+    assert len(ax.get_lines()) == 6  # no goals
+
+
+def test_where_episodes_are_told_one_of_several_tasks_each_gets_its_rate():
+    names = tasks.TASKS["KitchenTask"].rules().variables
+    told = np.array([0, 0, 2, 12])
+    path = np.zeros((4, 3, 30 + len(names)), np.float32)
+    path[np.arange(4), :, 30 + told] = 1.0
+    reward = np.array([[0.0, 1.0], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0]], np.float32)
+    count = np.full(4, 2)
+    rollout = TaskRollout(path, reward[..., None], reward, count, count, count, path)
+    rates = success_by_task("KitchenTask", rollout)
+    assert rates == {names[0]: 0.5, names[2]: 0.0, names[12]: 1.0}
+    assert success_by_task("ProbeGoal", rollout) == {}
+    figures = dict.fromkeys(("success", "success_at_end", "return", "steps"), 0.5)
+    by_task = {"controller": rates, "random": rates}
+    result = {"task": "KitchenTask", "controller": figures, "random": figures}
+    lines = table(result | {"success_by_task": by_task}).splitlines()
+    assert lines[-1].split() == [names[12], "1.00", "1.00"]
+    figure = plot_tasks(ControlConfig("RUN", "KitchenTask"), by_task)
+    assert len(figure.axes[0].patches) == 6
 
 
 def test_what_cannot_be_aimed_says_why(discrete_run):

@@ -18,7 +18,7 @@ def plot_paths(config: ControlConfig, spec: EnvSpec, data: dict[str, np.ndarray]
     """Where the target went in a dozen episodes: from above, or over time if only x matters."""
     dims = list(spec.groups[spec.target][:2])
     goal_x, goal_y = (_column(config.task, name) for name in ("goal_x", "goal_y"))
-    over_time = goal_x is not None and goal_y is None
+    over_time = goal_y is None and spec.names[dims[1]] == "z"  # a body that lives in one plane
     figure, ax = plt.subplots(figsize=(5.0, 5.0))
     colors = plt.get_cmap("tab20")(np.arange(SHOWN))
     episodes = [data[f"controller/{part}"][:SHOWN] for part in ("path", "steps", "success")]
@@ -36,8 +36,9 @@ def plot_paths(config: ControlConfig, spec: EnvSpec, data: dict[str, np.ndarray]
     ax.set(xlabel=names[0], ylabel=names[1])
     if not over_time:
         ax.set_aspect("equal", adjustable="datalim")
+    towards = "" if goal_x is None else " towards the goal (star)"
     ax.set_title(
-        f"{config.task}: {spec.target} from start (dot) towards goal (star), dotted: missed",
+        f"{config.task}: {spec.target} from the start (dot){towards}\ndotted: without success",
         fontsize=8,
     )
     figure.tight_layout()
@@ -72,6 +73,23 @@ def plot_learning(config: ControlConfig, rows: list[dict[str, Any]], references:
     return figure
 
 
+def plot_tasks(config: ControlConfig, by_task: dict[str, dict[str, float]]) -> Any:
+    """The success rate of each task, beside that of random choices."""
+    figure, ax = plt.subplots(figsize=(6.0, 4.0))
+    names = list(by_task["controller"])
+    place, height = np.arange(len(names)), 0.8 / len(by_task)
+    for row, (who, success) in enumerate(by_task.items()):
+        bars = [success[name] for name in names]
+        ax.barh(place + row * height, bars, height, label=who.replace("_", "-"))
+    ax.set_yticks(place + 0.4 - height / 2, names, fontsize=8)
+    ax.invert_yaxis()
+    ax.set(xlabel="success", xlim=(0.0, 1.0))
+    ax.set_title(f"{config.task}, seed {config.seed}", fontsize=9)
+    ax.legend(fontsize=7)
+    figure.tight_layout()
+    return figure
+
+
 def plot_control(run_dir: str | Path, episodes: int = 200) -> list[Path]:
     """Draw everything a controller's run has to show into its `plots` folder."""
     path = Path(run_dir)
@@ -82,11 +100,14 @@ def plot_control(run_dir: str | Path, episodes: int = 200) -> list[Path]:
     assert data is not None
     folder = path / rundir.PLOTS
     folder.mkdir(exist_ok=True)
+    figures = {
+        "paths": plot_paths(config, spec, data),
+        "learning": plot_learning(config, rundir.read_metrics(path), references),
+    }
+    if "success_by_task" in references:
+        figures["tasks"] = plot_tasks(config, references["success_by_task"])
     written = []
-    for name, figure in (
-        ("paths", plot_paths(config, spec, data)),
-        ("learning", plot_learning(config, rundir.read_metrics(path), references)),
-    ):
+    for name, figure in figures.items():
         file = folder / f"{name}.png"
         figure.savefig(file, dpi=150)
         plt.close(figure)

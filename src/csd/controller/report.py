@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from csd import rundir
+from csd import rundir, tasks
 from csd.checkpoint import write_atomically
 from csd.controller.config import ControlConfig
 from csd.controller.rollout import (
@@ -29,6 +29,7 @@ from csd.controller.training import (
     open_view,
 )
 from csd.skills import load
+from csd.tasks.kitchen import OneOf
 
 ROWS = {
     "success": "success at any time",
@@ -63,9 +64,25 @@ def report(run_dir: str | Path, episodes: int = 200, workers: int = 0) -> dict[s
         "rollouts": episodes,
         **{who: figures(rollout) for who, rollout in rollouts.items()},
     }
+    by_task = {who: success_by_task(config.task, rollout) for who, rollout in rollouts.items()}
+    if by_task["controller"]:
+        result["success_by_task"] = by_task
     result["verdict"] = verdict(result)
     _write(path, result, rollouts)
     return result
+
+
+def success_by_task(task: str, rollout: TaskRollout) -> dict[str, float]:
+    """The success rate of each task that was drawn, where an episode is told one of several."""
+    rules = tasks.find(task).rules()
+    if not isinstance(rules, OneOf):
+        return {}
+    drawn = rollout.path[:, 0, -len(rules.variables) :].argmax(axis=1)
+    success = rollout.success()
+    return {
+        rules.variables[number]: float(success[drawn == number].mean())
+        for number in np.unique(drawn)
+    }
 
 
 def zero_shot(config: ControlConfig, episodes: int = 200, workers: int = 0) -> dict[str, Any]:
@@ -128,4 +145,7 @@ def table(result: dict[str, Any]) -> str:
     lines = [f"{result['task']:<28}{head}"]
     for key, label in ROWS.items():
         lines.append(f"{label:<28}" + "".join(f"{result[name][key]:>14.3f}" for name in who))
+    by_task = result.get("success_by_task", {})
+    for task in by_task.get("controller", ()):
+        lines.append(f"  {task:<26}" + "".join(f"{by_task[name][task]:>14.2f}" for name in who))
     return "\n".join(lines)

@@ -97,7 +97,7 @@ TWO_D: dict[str, Any] = {"skill_type": "continuous", "skill_dim": 2, "skill_unit
 
 FAST_CHANGES: dict[str, dict[str, Any]] = {
     "Ant": TWO_D,
-    "HalfCheetah": {"episodes": 7_200},
+    "HalfCheetah": sizes(128, 1e-3) | {"episodes": 7_200, "batch_size": 128, "final_lr": 0.2},
     "Humanoid": TWO_D | {"horizon": 400, "replay_episodes": 2_500, "start_steps": 10_000},
 }
 
