@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from csd import pretrained, rundir
+from csd.config import Config
 from csd.envs.registry import ENVS
 from csd.presets import MEASURED, PRESETS, preset
 from csd.tasks import TASKS
@@ -35,19 +37,36 @@ def sections() -> dict[str, list[dict[str, Any]]]:
             {"name": name, "skills of": task.env, "about": task.summary}
             for name, task in TASKS.items()
         ],
+        "skills": [_pretrained(name) for name in pretrained.names()],
         "presets": [_preset(env, name) for env in ENVS for name in PRESETS],
     }
+
+
+def _pretrained(name: str) -> dict[str, Any]:
+    config = rundir.read_config(pretrained.find(name))
+    return {
+        "name": name,
+        "method": config.method,
+        "preset": config.preset,
+        "seed": config.seed,
+        "episodes": config.episodes,
+        "skills": _kind(config),
+    }
+
+
+def _kind(config: Config) -> str:
+    discrete = config.skill_type == "discrete"
+    return f"{config.skill_dim}{'' if discrete else '-D'} {config.skill_type}"
 
 
 def _preset(env: str, name: str) -> dict[str, Any]:
     config = preset(env, "csd", name)
     measured = MEASURED.get((env, name))
-    discrete = config.skill_type == "discrete"
     return {
         "env": env,
         "preset": name,
         "episodes": config.episodes,
-        "skills": f"{config.skill_dim}{'' if discrete else '-D'} {config.skill_type}",
+        "skills": _kind(config),
         "minutes": measured.minutes if measured else None,
         "gigabytes": measured.gigabytes if measured else None,
     }

@@ -25,12 +25,17 @@ def flatten(tree: Any) -> dict[str, np.ndarray]:
     return {_name(path): np.asarray(leaf) for path, leaf in leaves}
 
 
-def unflatten(template: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """A pytree shaped like `template` from arrays by path."""
+def unflatten(
+    template: Any, arrays: dict[str, np.ndarray], optional: re.Pattern[str] | None = None
+) -> Any:
+    """A pytree shaped like `template` from arrays by path; `optional` ones may lack and are 0."""
     leaves, treedef = jax.tree_util.tree_flatten_with_path(template)
     restored = []
     for path, leaf in leaves:
         name = _name(path)
+        if name not in arrays and optional is not None and optional.search(name):
+            restored.append(np.zeros(leaf.shape, leaf.dtype))
+            continue
         if name not in arrays:
             raise UserError(f"the checkpoint has no {name!r}: it was written by another version")
         array = arrays[name]

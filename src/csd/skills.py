@@ -1,5 +1,6 @@
 """Trained skills, ready to act."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +8,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from csd import checkpoint, envs, rundir
+from csd import checkpoint, envs, pretrained, rundir
 from csd.collect import act
 from csd.errors import UserError
 from csd.learner import Learner, LearnerState, Policy
 from csd.training import Streams
+
+TRAINING_ONLY = re.compile(r"/(critic|target_actor|target_critic|(\w+_)?opt)(/|$)")
+"""What skills can do without once they are frozen: critics, targets and optimisers."""
 
 
 class Skills:
@@ -65,9 +69,9 @@ class Skills:
         return phi[0] if obs.ndim == 1 else phi
 
 
-def load(run_dir: str | Path) -> Skills:
-    """The skills of a run directory, from its newest good checkpoint."""
-    path = Path(run_dir)
+def load(run: str | Path) -> Skills:
+    """The skills of a run, from its newest good checkpoint, or pretrained ones by name."""
+    path = pretrained.find(run)
     config = rundir.read_config(path)
     found = checkpoint.load_newest(path / rundir.CHECKPOINTS)
     if found is None:
@@ -75,5 +79,13 @@ def load(run_dir: str | Path) -> Skills:
     arrays, meta, _ = found
     learner = Learner(config, envs.spec(config.env, config.horizon))
     template = jax.eval_shape(lambda: learner.init(Streams.of(config.seed).init))
-    state = checkpoint.unflatten({"state": template}, arrays)["state"]
+    state = checkpoint.unflatten({"state": template}, arrays, TRAINING_ONLY)["state"]
     return Skills(learner, state, meta["episode"])
+
+
+def keep(skills: Skills, path: Path) -> None:
+    """Write the skills to a folder of their own, without what only their training needs."""
+    rundir.create(path, skills.config)
+    arrays = checkpoint.flatten({"state": skills.state})
+    kept = {name: array for name, array in arrays.items() if not TRAINING_ONLY.search(name)}
+    checkpoint.save(path / rundir.CHECKPOINTS, skills.episode, kept, {})

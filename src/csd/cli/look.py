@@ -51,7 +51,7 @@ class List:
     """List what there is."""
 
     what: tyro.conf.Positional[str] = "all"
-    """envs, methods, presets, tasks or all."""
+    """envs, methods, tasks, skills (pretrained ones), presets or all."""
     json: bool = False
     """Print one JSON object and nothing else."""
 

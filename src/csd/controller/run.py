@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from csd import checkpoint, rundir
+from csd import checkpoint, pretrained, rundir
 from csd.controller.agents import ActingPolicy, Agent
 from csd.controller.config import ControlConfig, from_dict, replace
 from csd.controller.presets import preset as preset_config
@@ -19,7 +19,7 @@ from csd.controller.training import (
     restore_state,
 )
 from csd.errors import UserError
-from csd.skills import Skills, load
+from csd.skills import Skills, keep, load
 
 
 class ControlRun(NamedTuple):
@@ -58,8 +58,8 @@ def control(
 
 
 def defaults(run: str | Path | None, task: str, preset: str, seed: int = 0) -> ControlConfig:
-    """The preset's configuration for a run's skills."""
-    skills = None if run is None else rundir.read_config(Path(run))
+    """The preset's configuration for a run's skills, or for pretrained ones."""
+    skills = None if run is None else rundir.read_config(pretrained.find(run))
     return preset_config(task, skills, "" if run is None else str(run), preset, seed)
 
 
@@ -78,15 +78,8 @@ def start(
     trainer = ControlTrainer(config, path, skills, workers, quiet)
     rundir.create(path, config, "control")
     if skills is not None:
-        _keep(skills, path / rundir.SKILLS)
+        keep(skills, path / rundir.SKILLS)
     return ControlRun(path, config, trainer.train())
-
-
-def _keep(skills: Skills, path: Path) -> None:
-    """A copy of the skills without what only their training needs."""
-    rundir.create(path, skills.config)
-    arrays = checkpoint.flatten({"state": skills.state})
-    checkpoint.save(path / rundir.CHECKPOINTS, skills.episode, arrays, {})
 
 
 def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False) -> ControlRun:

@@ -1,0 +1,30 @@
+"""Skills that come with the package: `csd.load("FetchPush")` needs no training.
+
+Each is a folder like that of a run, without what only training needs. `python -m csd.pretrained
+RUN` puts the skills of a run here, under the name of their environment.
+"""
+
+from pathlib import Path
+
+from csd import rundir
+from csd.errors import UserError
+
+FOLDER = Path(__file__).parent
+
+
+def names() -> list[str]:
+    """The pretrained skills there are."""
+    return sorted(file.parent.name for file in FOLDER.glob(f"*/{rundir.CONFIG}"))
+
+
+def find(run: str | Path) -> Path:
+    """The folder of a run or, where there is none, of the pretrained skills of that name."""
+    path = Path(run)
+    if path.is_dir():
+        return path
+    if str(run) in names():
+        return FOLDER / run
+    raise UserError(
+        f"there is no run at {path}: give the folder that `csd train` printed "
+        f"or the name of pretrained skills ({', '.join(names())})"
+    )
