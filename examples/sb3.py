@@ -34,7 +34,7 @@ def success(env: gymnasium.Env, model: SAC | PPO | None, episodes: int) -> float
 def main() -> None:
     """Train on a task and compare with random skills."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", help="folder of a `csd train` run")
+    parser.add_argument("run", help="a run, or the name of pretrained skills")
     parser.add_argument("task", nargs="?", default="FetchPushGoal", help="see `csd list tasks`")
     parser.add_argument("--every", type=int, default=10, help="steps for which a skill is held")
     parser.add_argument("--decisions", type=int, default=10_000)
