@@ -16,10 +16,11 @@ Unsupervised skill discovery: robots that teach themselves to move the world.
   csd train --resume RUN
                       go on with a run that was stopped or killed
   csd control RUN TASK
-                      learn to solve a task by choosing among the run's skills
+                      learn to solve a task by choosing among a run's skills
+                      (or pretrained ones: see `csd list skills`)
   csd evaluate RUN    did it learn? figures beside random and untrained behaviour
   csd plot RUN        skill trajectories, learning curves, sigma by dimension
-  csd list [WHAT]     envs, methods, presets, tasks
+  csd list [WHAT]     envs, methods, tasks, skills, presets
 
 Start with `csd train Probe` (seconds) or `csd train FetchPush` (minutes).
 Every command explains itself with --help.

@@ -17,7 +17,7 @@ class ControlConfig:
     """One training of a controller, complete: with the seed it determines every number of it."""
 
     skills: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")]
-    """Run whose skills the controller chooses from; empty: the environment's own actions."""
+    """Run, or pretrained skills by name, to choose from; empty: the environment's own actions."""
     task: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TASK")]
     """Task: a name of `csd list tasks`."""
     preset: str = "fast"
