@@ -66,3 +66,13 @@ def test_a_folder_goes_before_a_name_and_a_wrong_name_lists_the_right_ones(
         csd.load("Cheetah")
     keep(csd.load(tiny_run.dir), tmp_path / "HalfCheetah")
     assert csd.load("HalfCheetah").config.env == "Probe"
+
+
+def test_they_are_evaluated_and_drawn_in_a_copy(tmp_path, command):
+    before = sorted(pretrained.FOLDER.rglob("*.*"))
+    code, output, _ = command("evaluate", "HalfCheetah", "--skills", "1")
+    assert code == 0
+    assert "It learned to travel" in output
+    (file,) = csd.plot("HalfCheetah")
+    assert file.resolve() == tmp_path / "runs/HalfCheetah-pretrained/plots/skills.png"
+    assert sorted(pretrained.FOLDER.rglob("*.*")) == before

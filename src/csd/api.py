@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from csd import rundir
+from csd import pretrained, rundir
 from csd.checkpoint import episodes
 from csd.config import Config, replace
 from csd.presets import preset as preset_config
@@ -70,21 +70,23 @@ def evaluate(
     run_dir: str | Path, skills: int = 200, dims: str = "", workers: int = 0
 ) -> dict[str, Any]:
     """Measure a run's skills, or its controller over `skills` episodes."""
-    if rundir.is_control(Path(run_dir)):
+    path = pretrained.writable(run_dir)
+    if rundir.is_control(path):
         from csd.controller.report import report
 
-        return report(run_dir, skills, workers)
+        return report(path, skills, workers)
     from csd.evaluation.report import evaluate
 
-    return evaluate(run_dir, skills, dims, workers)
+    return evaluate(path, skills, dims, workers)
 
 
 def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     """Draw a run of skills, or of a controller."""
-    if rundir.is_control(Path(run_dir)):
+    path = pretrained.writable(run_dir)
+    if rundir.is_control(path):
         from csd.controller.plots import plot_control
 
-        return plot_control(run_dir, skills)
+        return plot_control(path, skills)
     from csd.viz.plots import plot
 
-    return plot(run_dir, skills, dims)
+    return plot(path, skills, dims)

@@ -18,7 +18,7 @@ class Evaluate:
     """
 
     run: tyro.conf.Positional[Path]
-    """Folder of the run."""
+    """Folder of the run, or the name of pretrained skills."""
     skills: int = 200
     """Random skills to roll out (discrete skills: each four times), or a controller's episodes."""
     dims: str = ""
@@ -37,7 +37,7 @@ class Plot:
     """
 
     runs: tyro.conf.Positional[list[Path]]
-    """Folder of the run, or of each run to compare."""
+    """Folder of the run or name of pretrained skills; several to compare them."""
     output: Path = Path("comparison.png")
     """Where the picture of several runs goes."""
     skills: int = 200
@@ -59,16 +59,17 @@ class List:
 def evaluate(args: list[str]) -> int:
     """Measure a run."""
     options = parse(Evaluate, args or ["--help"], "csd evaluate")
-    from csd import rundir
+    from csd import pretrained, rundir
 
-    if rundir.is_control(options.run):
+    run = pretrained.writable(options.run)
+    if rundir.is_control(run):
         from csd.controller import report
 
-        result = report.report(options.run, options.skills, options.workers)
+        result = report.report(run, options.skills, options.workers)
     else:
         from csd.evaluation import report
 
-        result = report.evaluate(options.run, options.skills, options.dims, options.workers)
+        result = report.evaluate(run, options.skills, options.dims, options.workers)
     if options.json:
         print(json.dumps(result))
     else:
@@ -84,9 +85,11 @@ def plot(args: list[str]) -> int:
     if not options.runs:
         raise UserError("name the run: `csd plot RUN`, or several to compare them")
     if len(options.runs) > 1:
+        from csd import pretrained
         from csd.viz.compare import compare
 
-        print(compare(options.runs, options.output, options.skills, options.dims))
+        runs = [pretrained.writable(run) for run in options.runs]
+        print(compare(runs, options.output, options.skills, options.dims))
         return 0
     for file in api.plot(options.runs[0], options.skills, options.dims):
         print(file)

@@ -4,6 +4,8 @@ Each is a folder like that of a run, without what only training needs. `python -
 RUN` puts the skills of a run here, under the name of their environment.
 """
 
+import os
+import shutil
 from pathlib import Path
 
 from csd import rundir
@@ -28,3 +30,19 @@ def find(run: str | Path) -> Path:
         f"there is no run at {path}: give the folder that `csd train` printed "
         f"or the name of pretrained skills ({', '.join(names())})"
     )
+
+
+def writable(run: str | Path) -> Path:
+    """The same, for results: pretrained skills are copied to `runs/NAME-pretrained` first."""
+    path = find(run)
+    if path.parent != FOLDER:
+        return path
+    own = Path("runs") / f"{path.name}-pretrained"
+    if not own.exists():
+        try:
+            copy = own.with_name(f".{own.name}.{os.getpid()}")
+            shutil.copytree(path, copy)
+            os.replace(copy, own)
+        except OSError as error:
+            raise UserError(f"cannot write to {own}: {error.strerror}") from None
+    return own
