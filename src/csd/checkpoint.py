@@ -28,7 +28,7 @@ def flatten(tree: Any) -> dict[str, np.ndarray]:
 def unflatten(
     template: Any, arrays: dict[str, np.ndarray], optional: re.Pattern[str] | None = None
 ) -> Any:
-    """A pytree shaped like `template` from arrays by path; `optional` ones may lack and are 0."""
+    """A pytree shaped like `template` from arrays by path; `optional` ones may be missing."""
     leaves, treedef = jax.tree_util.tree_flatten_with_path(template)
     restored = []
     for path, leaf in leaves:

@@ -44,5 +44,5 @@ def writable(run: str | Path) -> Path:
             shutil.copytree(path, copy)
             os.replace(copy, own)
         except OSError as error:
-            raise UserError(f"cannot write to {own}: {error.strerror}") from None
+            raise UserError(f"cannot write to {own}: {error.strerror or error}") from None
     return own

@@ -20,6 +20,8 @@ def add(run: str | Path, folder: Path = FOLDER) -> Path:
 
 
 if __name__ == "__main__":
+    if not sys.argv[1:]:
+        sys.exit("csd: name the runs: `python -m csd.pretrained RUN ...`")
     try:
         for argument in sys.argv[1:]:
             print(add(argument))
