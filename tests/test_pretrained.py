@@ -76,3 +76,10 @@ def test_they_are_evaluated_and_drawn_in_a_copy(tmp_path, command):
     (file,) = csd.plot("HalfCheetah")
     assert file.resolve() == tmp_path / "runs/HalfCheetah-pretrained/plots/skills.png"
     assert sorted(pretrained.FOLDER.rglob("*.*")) == before
+
+
+def test_a_path_into_the_package_counts_as_the_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to(pretrained.FOLDER)
+    assert str(pretrained.writable("link/Ant")) == "runs/Ant-pretrained"
+    assert (tmp_path / "runs/Ant-pretrained/config.json").exists()

@@ -80,6 +80,15 @@ def evaluate(
     return evaluate(path, skills, dims, workers)
 
 
+def describe(result: dict[str, Any]) -> str:
+    """What `evaluate` measured as text: the figures side by side, and the verdict."""
+    if "task" in result:
+        from csd.controller.report import table
+    else:
+        from csd.evaluation.report import table
+    return f"{table(result)}\n\n{result['verdict']}"
+
+
 def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     """Draw a run of skills, or of a controller."""
     path = pretrained.writable(run_dir)

@@ -59,21 +59,10 @@ class List:
 def evaluate(args: list[str]) -> int:
     """Measure a run."""
     options = parse(Evaluate, args or ["--help"], "csd evaluate")
-    from csd import pretrained, rundir
+    from csd import api
 
-    run = pretrained.writable(options.run)
-    if rundir.is_control(run):
-        from csd.controller import report
-
-        result = report.report(run, options.skills, options.workers)
-    else:
-        from csd.evaluation import report
-
-        result = report.evaluate(run, options.skills, options.dims, options.workers)
-    if options.json:
-        print(json.dumps(result))
-    else:
-        print(report.table(result) + "\n\n" + result["verdict"])
+    result = api.evaluate(options.run, options.skills, options.dims, options.workers)
+    print(json.dumps(result) if options.json else api.describe(result))
     return 0
 
 

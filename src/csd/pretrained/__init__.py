@@ -11,7 +11,7 @@ from pathlib import Path
 from csd import rundir
 from csd.errors import UserError
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).resolve().parent
 
 
 def names() -> list[str]:
@@ -35,7 +35,7 @@ def find(run: str | Path) -> Path:
 def writable(run: str | Path) -> Path:
     """The same, for results: pretrained skills are copied to `runs/NAME-pretrained` first."""
     path = find(run)
-    if path.parent != FOLDER:
+    if path.resolve().parent != FOLDER:
         return path
     own = Path("runs") / f"{path.name}-pretrained"
     if not own.exists():
