@@ -199,7 +199,15 @@ def test_diayn_learns_which_skill_led_to_a_state():
 # ---- DADS
 
 
-@pytest.mark.parametrize("spec", [CONTINUOUS, CONTINUOUS._replace(unit_length=True), DISCRETE])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        CONTINUOUS,
+        CONTINUOUS._replace(unit_length=True),
+        DISCRETE,
+        DISCRETE._replace(skill_dim=9),
+    ],
+)
 def test_dads_reward_equals_an_explicit_loop_over_other_skills(spec):
     method = METHODS["dads"](DADSConfig((8, 8), alternatives=7), spec)
     state, batch, key = trained(method, spec), make_batch(spec, size=4), jax.random.key(5)

@@ -65,12 +65,21 @@ def dads(config: DADSConfig, spec: MethodSpec) -> Method:
         def density(skill: Array) -> Array:
             return log_density(state.dynamics, obs, change, skill)
 
-        def other(keys: Array) -> Array:
+        def others(keys: Array) -> Array:
             return density(jax.vmap(lambda k: draw_skill(spec, k))(keys))
 
+        def each(skill: Array) -> Array:
+            return density(jnp.broadcast_to(skill, batch.skill.shape))
+
         keys = jax.random.split(key, (config.alternatives, len(obs)))
-        others = jax.lax.map(other, keys)  # (alternatives, batch); one at a time stays in cache
-        return objectives.dads_reward(density(batch.skill), others)
+        # `lax.map` takes one skill at a time, which stays in the processor's cache
+        if spec.discrete and spec.skill_dim < config.alternatives:  # fewer skills than draws
+            drawn = jax.vmap(jax.vmap(lambda k: jnp.argmax(draw_skill(spec, k))))(keys)
+            every = jax.lax.map(each, jnp.eye(spec.skill_dim))
+            compared = jnp.take_along_axis(every, drawn, axis=0)
+        else:
+            compared = jax.lax.map(others, keys)
+        return objectives.dads_reward(density(batch.skill), compared)
 
     return Method(init, update, reward)
 

@@ -96,7 +96,7 @@ FAST: dict[str, Any] = (
 TWO_D: dict[str, Any] = {"skill_type": "continuous", "skill_dim": 2, "skill_unit_length": True}
 
 FAST_CHANGES: dict[str, dict[str, Any]] = {
-    "Ant": TWO_D,
+    "Ant": TWO_D | {"episodes": 4_800, "num_envs": 8, "final_lr": 0.2, "eval_every": 800},
     "HalfCheetah": sizes(128, 1e-3) | {"episodes": 7_200, "batch_size": 128, "final_lr": 0.2},
     "Humanoid": TWO_D | {"horizon": 400, "replay_episodes": 2_500, "start_steps": 10_000},
 }
@@ -114,6 +114,8 @@ METHOD_CHANGES: dict[str, dict[str, Any]] = {
 }
 """Scales and temperatures of the methods that CSD is compared with, in every preset."""
 
+FAST_METHOD_CHANGES: dict[str, dict[str, Any]] = {"dads": {"alternatives": 20}}
+
 
 def changes(env: str, method: str, name: str) -> dict[str, Any]:
     """What differs from the defaults of `Config`."""
@@ -122,6 +124,7 @@ def changes(env: str, method: str, name: str) -> dict[str, Any]:
     humanoid = env == "Humanoid"
     if name == "fast":
         changed = FAST | FAST_CHANGES[env] | (alpha if like == "lsd" else {})
+        changed |= FAST_METHOD_CHANGES.get(method, {})
     elif method == "metra":
         skills = {} if env == "HalfCheetah" else TWO_D
         changed = PAPER | METRA_LOOP | REPLAY[env] | sizes(1024, 1e-4) | skills
