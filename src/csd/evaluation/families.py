@@ -66,7 +66,7 @@ def travel_verdict(result: dict[str, Any]) -> str:
     )
     if "sectors" in own:
         facts += f", with {own['sectors']} of {SECTORS} directions reached beyond {FAR:g} m"
-    if own["moved"] >= 0.5 and own["coverage"] >= 3 * chance["coverage"]:
+    if own["moved"] >= 0.25 and own["coverage"] >= 3 * chance["coverage"]:
         return f"It learned to travel: {facts}."
     if own["moved"] > chance["moved"] + 0.05 or own["coverage"] > 1.5 * chance["coverage"]:
         return f"It is beginning to travel: {facts}; train longer."
