@@ -16,7 +16,7 @@ from csd.skills import Skills, load
 from csd.training import Streams
 
 ROWS = {
-    "coverage": "bins covered (xy)",
+    "coverage": "bins covered",
     "coverage_xyz": "bins covered (xyz)",
     "moved": "fraction of skills that move it",
     "displacement": "mean displacement",
