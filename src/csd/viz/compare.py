@@ -13,7 +13,7 @@ from csd.config import Config
 from csd.errors import UserError
 from csd.evaluation.report import evaluate, read_trajectories
 from csd.evaluation.skills import find_target
-from csd.viz.drawing import as_rollout, series, skill_colors, trajectories
+from csd.viz.drawing import as_rollout, rows_of_x, series, skill_colors, trajectories
 
 COLUMNS = 5
 CURVES = (("evaluation.coverage", "bins covered"), ("evaluation.moved", "skills that move it"))
@@ -68,6 +68,8 @@ def draw(runs: list[Compared], dims: str) -> Figure:
     spec = envs.spec(runs[0].config.env, runs[0].config.horizon)
     target = find_target(spec, dims, as_rollout(runs[0].data))
     shown = list((target.dims * 2)[:2])
+    names = [spec.names[dim] for dim in shown]
+    only_x = spec.family == "locomotion" and names == ["x", "z"]
     paths = [run.data["obs"][..., shown] for run in runs]
     low = np.min([path.min(axis=(0, 1)) for path in paths], axis=0)
     high = np.max([path.max(axis=(0, 1)) for path in paths], axis=0)
@@ -78,15 +80,20 @@ def draw(runs: list[Compared], dims: str) -> Figure:
     panels = list(axes.ravel())
     for ax, run, path in zip(panels, runs, paths, strict=False):
         colors = skill_colors(run.data["skill"], run.config)
-        trajectories(ax, path, colors, (spec.names[shown[0]], spec.names[shown[1]]))
+        ax.set_title(run.label)
+        if only_x:
+            rows_of_x(ax, path[..., 0], colors)
+            ax.set_xlim(low[0], high[0])
+            continue
+        trajectories(ax, path, colors, (names[0], names[1]))
         ax.set_aspect("equal", adjustable="box")
-        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), title=run.label)
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     for ax, (key, label) in zip(panels[len(runs) :], CURVES, strict=False):
         _curves(ax, runs, key, label)
-    names = panels[len(runs)].get_legend_handles_labels()
+    legend = panels[len(runs)].get_legend_handles_labels()
     for ax in panels[count:]:
         ax.axis("off")
-    panels[count if count < len(panels) else -1].legend(*names, fontsize=7, loc="center left")
+    panels[count if count < len(panels) else -1].legend(*legend, fontsize=7, loc="center left")
     figure.suptitle(f"{runs[0].config.env}: {target.name}")
     figure.tight_layout()
     return figure

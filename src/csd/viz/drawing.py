@@ -8,6 +8,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 
 from csd.collect import Rollout
 from csd.config import Config
@@ -39,6 +40,17 @@ def trajectories(ax: Axes, path: np.ndarray, colors: np.ndarray, labels: tuple[s
     ax.set_xlabel(labels[0])
     ax.set_ylabel(labels[1])
     ax.set_aspect("equal", adjustable="datalim")
+
+
+def rows_of_x(ax: Axes, x: np.ndarray, colors: np.ndarray) -> None:
+    """A row for each rollout of x (episodes, time), a line that thickens with time."""
+    for row, (line, color) in enumerate(zip(x, colors, strict=True)):
+        points = np.stack([line, np.full_like(line, row)], axis=-1)
+        pieces = np.stack([points[:-1], points[1:]], axis=1)
+        widths = np.linspace(0.2, 1.2, len(pieces))
+        ax.add_collection(LineCollection(list(pieces), linewidths=widths, color=color))
+    ax.autoscale()
+    ax.set(xlabel="x", ylabel="rollout")
 
 
 def series(rows: list[dict[str, Any]], key: str) -> tuple[list[int], list[float]]:

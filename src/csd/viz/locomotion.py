@@ -2,12 +2,11 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from csd.config import Config
 from csd.envs.base import EnvSpec
-from csd.viz.drawing import skill_colors, trajectories
+from csd.viz.drawing import rows_of_x, skill_colors, trajectories
 
 
 def figures(config: Config, spec: EnvSpec, data: dict[str, np.ndarray]) -> dict[str, Figure]:
@@ -22,13 +21,7 @@ def figures(config: Config, spec: EnvSpec, data: dict[str, np.ndarray]) -> dict[
         ax.set_aspect("equal", adjustable="box")
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
     else:
-        for row, (x, color) in enumerate(zip(data["obs"][..., first], colors, strict=True)):
-            points = np.stack([x, np.full_like(x, row)], axis=-1)
-            pieces = np.stack([points[:-1], points[1:]], axis=1)
-            widths = np.linspace(0.2, 1.2, len(pieces))
-            ax.add_collection(LineCollection(list(pieces), linewidths=widths, color=color))
-        ax.autoscale()
-        ax.set(xlabel="x", ylabel="rollout")
+        rows_of_x(ax, data["obs"][..., first], colors)
     ax.set_title(
         f"{config.env}, {config.method}, seed {config.seed}, "
         f"{int(data['episode'][0]):,} episodes: {len(colors)} rollouts",
