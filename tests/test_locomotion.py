@@ -275,6 +275,7 @@ def test_verdict_asks_for_distance_and_coverage():
 
     assert told(0.9, 300).startswith("It learned to travel: 90%") and "8 of 8" in told(0.9, 300)
     assert told(0.4, 160).startswith("It learned to travel")  # some skills stay, others go far
+    assert told(0.2, 35).startswith("It is beginning to travel")
     assert told(0.2, 160).startswith("It is beginning to travel")
     assert told(0.0, 20).startswith("It has not learned to travel")
 
