@@ -1,5 +1,7 @@
 """Replay, normaliser, SAC and the learner's pieces on numbers that can be checked by hand."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,8 +10,8 @@ import pytest
 
 from csd import envs
 from csd.collect import as_episodes, collect, episode_seeds
-from csd.config import CSDConfig, SACConfig, replace
-from csd.learner import Learner, focus_indices
+from csd.config import CSDConfig, SACConfig, gradient_steps, replace
+from csd.learner import Learner, focus_indices, pieces
 from csd.methods import METHODS, MethodSpec, fixed
 from csd.methods.dsd import dsd
 from csd.presets import preset
@@ -204,6 +206,76 @@ def test_warmup_trains_nothing_but_the_distance():
     jax.tree.map(np.testing.assert_array_equal, before.method.phi, after.method.phi)
     assert before.method.log_lambda == after.method.log_lambda
     assert (before.method.distance.mean[0]["w"] != after.method.distance.mean[0]["w"]).any()
+
+
+ORDERS = {
+    "published": {"updates": 6, "method_updates": 6},
+    "METRA's": {"updates": 6, "method_updates": 6, "method_first": True},
+    "published for locomotion": {"updates": 4, "method_updates": 6},
+}
+
+
+@pytest.mark.parametrize("options", ORDERS.values(), ids=ORDERS)
+def test_an_epoch_in_pieces_equals_one_step_after_another(options):
+    learner = Learner(replace(preset("Probe"), **(TINY | options)), envs.spec("Probe"))
+    config, method, key = learner.config, learner.method, jax.random.key(1)
+    state, memory = learner.init(jax.random.key(0)), learner.init_replay()
+    states = jax.random.normal(jax.random.key(2), memory.obs.shape)
+    memory = memory._replace(
+        length=memory.length.at[:4].set(24), obs=states, skill=memory.skill + 0.5
+    )
+    here, ends = jax.tree.map(jnp.copy, state), replay.ends(memory)
+
+    def view(key):
+        batch = replay.sample(memory, ends, key, config.batch_size)
+        seen = [learner.method_obs(here, x) for x in (batch.obs, batch.next_obs)]
+        return batch, batch._replace(obs=seen[0], next_obs=seen[1])
+
+    def policy_step(learned, now, key):
+        batch_key, reward_key, sac_key = jax.random.split(key, 3)
+        batch, seen = view(batch_key)
+        reward = config.sac.reward_scale * method.reward(now, seen, reward_key)
+        scaled = [
+            normalizer.apply(here.normalizer, x, config.obs_clip)
+            for x in (batch.obs, batch.next_obs)
+        ]
+        batch = batch._replace(obs=scaled[0], next_obs=scaled[1])
+        optimizer = adam(config.sac.lr, gradient_steps(config), config.final_lr)
+        return sac.update(learned, config.sac, optimizer, batch, reward, sac_key)[0]
+
+    def method_step(now, policy_key, key):
+        own_key, update_key = jax.random.split(key)
+        shared_key = jax.random.split(policy_key, 3)[0]
+        seen = view(shared_key if config.method_first else own_key)[1]
+        return method.update(now, seen, update_key)[0]
+
+    policy_keys, method_keys = (
+        jax.random.split(jax.random.fold_in(key, i), n)
+        for i, n in enumerate((config.updates, config.method_updates))
+    )
+    learned, now = here.sac, here.method
+    if config.updates != config.method_updates:
+        for policy_key in policy_keys:
+            learned = policy_step(learned, now, policy_key)
+        for method_key in method_keys:
+            now = method_step(now, policy_keys[0], method_key)
+    else:
+        for policy_key, method_key in zip(policy_keys, method_keys, strict=True):
+            if config.method_first:
+                now = method_step(now, policy_key, method_key)
+            learned = policy_step(learned, now, policy_key)
+            if not config.method_first:
+                now = method_step(now, policy_key, method_key)
+
+    after, info = learner.train(state, memory, key)
+    near = partial(np.testing.assert_allclose, rtol=1e-3, atol=1e-5)
+    jax.tree.map(near, after.sac, learned)
+    jax.tree.map(near, after.method, now)
+    assert info["alpha"].shape == () and info["sigma"].shape == (4,)
+
+
+def test_an_epoch_is_cut_into_equal_pieces():
+    assert [pieces(steps) for steps in (200, 50, 10, 64, 7, 1, 11)] == [8, 5, 5, 8, 7, 1, 1]
 
 
 RAW_PUCK = replace(preset("Probe"), **TINY, focus="puck", method_states="raw")

@@ -58,12 +58,12 @@ def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False) -> Run:
 
 
 def _spare_cores(config: Config) -> None:
-    """Where simulators and learner share few cores, a single learner thread wastes the least.
+    """Where simulators and learner share few cores, more than two learner threads waste them.
 
     XLA reads the variable when its first computation starts; later it has no effect.
     """
     if config.overlap and (os.cpu_count() or 1) <= 4:
-        os.environ.setdefault("NPROC", "1")
+        os.environ.setdefault("NPROC", "2")
 
 
 def evaluate(

@@ -1,5 +1,6 @@
 """SAC and a method joined into one learner whose epoch is a single compiled call."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -31,6 +32,13 @@ class LearnerState(NamedTuple):
     whitening: Normalizer
 
 
+class Keys(NamedTuple):
+    """The randomness of an epoch's gradient steps, shape (pieces, steps of a piece) each."""
+
+    policy: Array
+    method: Array
+
+
 class Policy(NamedTuple):
     """What is needed to act, and nothing more."""
 
@@ -53,6 +61,17 @@ def focus_indices(focus: str, env: EnvSpec) -> tuple[int, ...]:
     if not all(0 <= index < env.obs_dim for index in indices):
         raise UserError(f"focus {focus!r} must name dimensions from 0 to {env.obs_dim - 1}")
     return indices
+
+
+def pieces(steps: int, most: int = 8) -> int:
+    """In how many equal pieces an epoch's steps are done, so that two threads can share them."""
+    return max(count for count in range(1, most + 1) if steps % count == 0)
+
+
+def averages(infos: list[Info]) -> dict[str, np.ndarray]:
+    """Each figure's mean over the pieces that have it."""
+    names = dict.fromkeys(name for info in infos for name in info)
+    return {n: np.mean([info[n] for info in infos if n in info], axis=0) for n in names}
 
 
 class Learner:
@@ -79,8 +98,11 @@ class Learner:
             annealed,
         )
         self.method = METHODS[config.method](config.algorithm, self.spec)
-        self.train = jax.jit(partial(self._epoch, warmup=False), donate_argnums=0)
-        self.warm = jax.jit(partial(self._epoch, warmup=True), donate_argnums=0)
+        self._thread = ThreadPoolExecutor(1)
+        self._prepare = jax.jit(self._prepare_epoch)
+        self._run_method = jax.jit(self._method_piece, donate_argnums=0, static_argnames="part")
+        self._run_policy = jax.jit(self._policy_piece, donate_argnums=0)
+        self.warm = jax.jit(self._warm, donate_argnums=0)
         self.store = jax.jit(self._store, donate_argnums=(0, 1))
         self.profile = jax.jit(self._profile)
         self.draw_skills = jax.jit(self._draw_skills)
@@ -132,73 +154,117 @@ class Learner:
         )
         return state, memory
 
-    def _epoch(
-        self, state: LearnerState, memory: Replay, key: Array, warmup: bool
-    ) -> tuple[LearnerState, Info]:
-        """All gradient steps of an epoch; metrics are averaged over them."""
-        config = self.config
-        if warmup:
-            stages = [(self._warmup_step, config.method_updates)]
-        elif config.updates == config.method_updates:
-            joint = self._shared_step if config.method_first else self._alternating_step
-            stages = [(joint, config.updates)]
-        else:
-            stages = [
-                (self._policy_step, config.updates),
-                (self._method_step, config.method_updates),
-            ]
+    def train(
+        self, state: LearnerState, memory: Replay, key: Array
+    ) -> tuple[LearnerState, dict[str, np.ndarray]]:
+        """All gradient steps of an epoch; metrics are averaged over them. `state` is used up.
+
+        The policy needs the method's rewards, the method nothing of the policy. So the method runs
+        ahead on a thread of its own and hands over the rewards of some steps at a time.
+        """
+        source, keys = self._prepare(memory, key)
+        scales = state._replace(sac=None, method=None)
+        policy, method = state.sac, state.method
+        infos: list[Info] = []
+
+        def ahead(part: str, index: int) -> tuple[Array | None, Info]:
+            nonlocal method
+            method, (reward, info) = self._run_method(method, scales, source, keys, index, part)
+            return reward, info
+
+        handed = [self._thread.submit(ahead, *piece) for piece in self._pieces()]
+        for index, piece in enumerate(handed):
+            reward, info = piece.result()
+            infos.append(info)
+            if reward is not None:
+                policy, info = self._run_policy(policy, scales, source, keys, index, reward)
+                infos.append(info)
+        return state._replace(sac=policy, method=method), averages(infos)
+
+    def _pieces(self) -> list[tuple[str, int]]:
+        """What the method does of an epoch, in order: which part of a step, which piece."""
+        policy, method = pieces(self.config.updates), pieces(self.config.method_updates)
+        if self.config.updates == self.config.method_updates:
+            return [("both", index) for index in range(policy)]
+        rewards = [("reward", index) for index in range(policy)]
+        return rewards + [("update", index) for index in range(method)]
+
+    def _prepare_epoch(self, memory: Replay, key: Array) -> tuple[Memory, Keys]:
+        """Where the replay's episodes end, and the keys of all steps, piece by piece."""
+
+        def split(index: int, steps: int) -> Array:
+            keys = jax.random.split(jax.random.fold_in(key, index), steps)
+            return keys.reshape(pieces(steps), -1)
+
+        keys = Keys(split(0, self.config.updates), split(1, self.config.method_updates))
+        return (memory, replay.ends(memory)), keys
+
+    def _method_piece(
+        self, method: Any, scales: LearnerState, memory: Memory, keys: Keys, index: Array, part: str
+    ) -> tuple[Any, tuple[Array | None, Info]]:
+        """Some gradient steps of the method and the rewards of as many of the policy.
+
+        On one batch and the method first (METRA's order), or each on a batch of its own and the
+        policy first (the published one). `part` may also be "reward" or "update" alone.
+        """
+        first = self.config.method_first and part == "both"
+
+        def view(key: Array) -> Batch:
+            return self._method_view(scales, self._batch(memory, key))
+
+        def step(method: Any, keys: Keys) -> tuple[Any, tuple[Array | None, Info]]:
+            batch_key, reward_key, _ = jax.random.split(keys.policy, 3)
+            own_key, update_key = jax.random.split(keys.method)
+            reward, info = None, {}
+            if part != "update" and not first:
+                reward = self.method.reward(method, view(batch_key), reward_key)
+            if part != "reward":
+                batch = view(batch_key if first else own_key)
+                method, info = self.method.update(method, batch, update_key)
+            if first:
+                reward = self.method.reward(method, view(batch_key), reward_key)
+            return method, (reward, info)
+
+        chosen = {"reward": (keys.policy,) * 2, "update": (keys.method,) * 2}.get(part, keys)
+        method, (reward, info) = jax.lax.scan(step, method, Keys(*(key[index] for key in chosen)))
+        return method, (reward, jax.tree.map(lambda x: jnp.mean(x, axis=0), info))
+
+    def _policy_piece(
+        self,
+        policy: sac.SACState,
+        scales: LearnerState,
+        memory: Memory,
+        keys: Keys,
+        index: Array,
+        rewards: Array,
+    ) -> tuple[sac.SACState, Info]:
+        """Some gradient steps of the policy on rewards that the method has worked out."""
+
+        def step(policy: sac.SACState, given: tuple[Array, Array]) -> tuple[sac.SACState, Info]:
+            batch_key, _, sac_key = jax.random.split(given[0], 3)
+            batch = self._batch(memory, batch_key)
+            batch = batch._replace(
+                obs=self._normalize(scales.normalizer, batch.obs, self.config.obs_clip),
+                next_obs=self._normalize(scales.normalizer, batch.next_obs, self.config.obs_clip),
+            )
+            reward = self.config.sac.reward_scale * given[1]
+            return sac.update(policy, self.config.sac, self._optimizer, batch, reward, sac_key)
+
+        policy, infos = jax.lax.scan(step, policy, (keys.policy[index], rewards))
+        return policy, jax.tree.map(lambda x: jnp.mean(x, axis=0), infos)
+
+    def _warm(self, state: LearnerState, memory: Replay, key: Array) -> tuple[LearnerState, Info]:
+        """An epoch of the warm-up: only what the method learns from random behaviour."""
         source = (memory, replay.ends(memory))
-        info: Info = {}
-        for index, (step, count) in enumerate(stages):
-            keys = jax.random.split(jax.random.fold_in(key, index), count)
-            state, infos = jax.lax.scan(lambda s, k, f=step: f(s, source, k), state, keys)
-            info |= jax.tree.map(lambda x: jnp.mean(x, axis=0), infos)
-        return state, info
+        keys = jax.random.split(key, self.config.method_updates)
 
-    def _policy_step(self, state: LearnerState, memory: Memory, key: Array) -> Any:
-        batch_key, rest = jax.random.split(key)
-        return self._update_policy(state, self._batch(memory, batch_key), rest)
+        def step(method: Any, key: Array) -> tuple[Any, Info]:
+            assert self.method.warmup is not None
+            batch = self._method_view(state, self._batch(source, key))
+            return self.method.warmup(method, batch, key)
 
-    def _method_step(self, state: LearnerState, memory: Memory, key: Array) -> Any:
-        batch_key, rest = jax.random.split(key)
-        return self._update_method(state, self._batch(memory, batch_key), rest)
-
-    def _alternating_step(self, state: LearnerState, memory: Memory, key: Array) -> Any:
-        """Policy, then method, each on a batch of its own: the published manipulation order."""
-        policy_key, method_key = jax.random.split(key)
-        state, policy_info = self._policy_step(state, memory, policy_key)
-        state, method_info = self._method_step(state, memory, method_key)
-        return state, policy_info | method_info
-
-    def _shared_step(self, state: LearnerState, memory: Memory, key: Array) -> Any:
-        """Method, then policy, on one batch: the METRA order."""
-        batch_key, method_key, policy_key = jax.random.split(key, 3)
-        batch = self._batch(memory, batch_key)
-        state, method_info = self._update_method(state, batch, method_key)
-        state, policy_info = self._update_policy(state, batch, policy_key)
-        return state, policy_info | method_info
-
-    def _warmup_step(self, state: LearnerState, memory: Memory, key: Array) -> Any:
-        assert self.method.warmup is not None
-        batch = self._method_view(state, self._batch(memory, key))
-        method, info = self.method.warmup(state.method, batch, key)
-        return state._replace(method=method), info
-
-    def _update_policy(self, state: LearnerState, batch: Batch, key: Array) -> Any:
-        reward_key, sac_key = jax.random.split(key)
-        reward = self.method.reward(state.method, self._method_view(state, batch), reward_key)
-        reward = self.config.sac.reward_scale * jax.lax.stop_gradient(reward)
-        seen = batch._replace(
-            obs=self._normalize(state.normalizer, batch.obs, self.config.obs_clip),
-            next_obs=self._normalize(state.normalizer, batch.next_obs, self.config.obs_clip),
-        )
-        learned, info = sac.update(
-            state.sac, self.config.sac, self._optimizer, seen, reward, sac_key
-        )
-        return state._replace(sac=learned), info
-
-    def _update_method(self, state: LearnerState, batch: Batch, key: Array) -> Any:
-        method, info = self.method.update(state.method, self._method_view(state, batch), key)
+        method, infos = jax.lax.scan(step, state.method, keys)
+        info = jax.tree.map(lambda x: jnp.mean(x, axis=0), infos)
         return state._replace(method=method), info
 
     def _batch(self, memory: Memory, key: Array) -> Batch:
