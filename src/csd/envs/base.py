@@ -30,6 +30,8 @@ class EnvSpec:
     """Whether every episode starts in the same state, so that a skill needs but one rollout."""
     family: str = ""
     """What evaluation and plots add figures of their own for, e.g. `manipulation`."""
+    one_way: bool = False
+    """Whether the target can only travel along its first dimension; the second is its height."""
     preset_mean: tuple[float, ...] = ()
     """Mean of every dimension under random actions, if it is known."""
     preset_std: tuple[float, ...] = ()

@@ -66,6 +66,7 @@ def locomotion_spec(name: str) -> EnvSpec:
         bin_size=1.0,
         moved=5.0,
         family="locomotion",
+        one_way="y" not in names,
         preset_mean=tuple(stored.get("mean", ())),
         preset_std=tuple(stored.get("std", ())),
     )

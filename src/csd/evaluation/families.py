@@ -39,7 +39,7 @@ def travelling(rollout: Rollout, spec: EnvSpec) -> dict[str, Any]:
         "furthest": float(np.linalg.norm(change, axis=-1).max()),
         "x_span": float(np.ptp(path[..., 0])),
     }
-    if spec.names[spec.groups[spec.target][1]] == "y":
+    if not spec.one_way:
         result["sectors"] = sectors_reached(change.reshape(-1, 2))
     skills, which = np.unique(rollout.skill, axis=0, return_inverse=True)
     ends = [change[which.ravel() == index, -1].mean(axis=0) for index in range(len(skills))]

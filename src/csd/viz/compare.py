@@ -69,7 +69,7 @@ def draw(runs: list[Compared], dims: str) -> Figure:
     target = find_target(spec, dims, as_rollout(runs[0].data))
     shown = list((target.dims * 2)[:2])
     names = [spec.names[dim] for dim in shown]
-    only_x = spec.family == "locomotion" and names == ["x", "z"]
+    rows = spec.one_way and target.name == spec.target
     paths = [run.data["obs"][..., shown] for run in runs]
     low = np.min([path.min(axis=(0, 1)) for path in paths], axis=0)
     high = np.max([path.max(axis=(0, 1)) for path in paths], axis=0)
@@ -81,7 +81,7 @@ def draw(runs: list[Compared], dims: str) -> Figure:
     for ax, run, path in zip(panels, runs, paths, strict=False):
         colors = skill_colors(run.data["skill"], run.config)
         ax.set_title(run.label)
-        if only_x:
+        if rows:
             rows_of_x(ax, path[..., 0], colors)
             ax.set_xlim(low[0], high[0])
             continue

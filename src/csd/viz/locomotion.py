@@ -14,14 +14,14 @@ def figures(config: Config, spec: EnvSpec, data: dict[str, np.ndarray]) -> dict[
     colors = skill_colors(data["skill"], config)
     first, second = spec.groups[spec.target]
     figure, ax = plt.subplots(figsize=(5.0, 5.0))
-    if spec.names[second] == "y":
+    if spec.one_way:
+        rows_of_x(ax, data["obs"][..., first], colors)
+    else:
         path = data["obs"][..., [first, second]]
         trajectories(ax, path, colors, ("x", "y"))
         reach = 1.2 * float(np.abs(path).max())
         ax.set_aspect("equal", adjustable="box")
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
-    else:
-        rows_of_x(ax, data["obs"][..., first], colors)
     ax.set_title(
         f"{config.env}, {config.method}, seed {config.seed}, "
         f"{int(data['episode'][0]):,} episodes: {len(colors)} rollouts",
