@@ -212,6 +212,7 @@ ORDERS = {
     "published": {"updates": 6, "method_updates": 6},
     "METRA's": {"updates": 6, "method_updates": 6, "method_first": True},
     "published for locomotion": {"updates": 4, "method_updates": 6},
+    "half of the skills exchanged": {"updates": 6, "method_updates": 6, "relabel": 0.5},
 }
 
 
@@ -221,9 +222,8 @@ def test_an_epoch_in_pieces_equals_one_step_after_another(options):
     config, method, key = learner.config, learner.method, jax.random.key(1)
     state, memory = learner.init(jax.random.key(0)), learner.init_replay()
     states = jax.random.normal(jax.random.key(2), memory.obs.shape)
-    memory = memory._replace(
-        length=memory.length.at[:4].set(24), obs=states, skill=memory.skill + 0.5
-    )
+    skills = jax.random.normal(jax.random.key(3), memory.skill.shape)
+    memory = memory._replace(length=memory.length.at[:4].set(24), obs=states, skill=skills)
     here, ends = jax.tree.map(jnp.copy, state), replay.ends(memory)
 
     def view(key):
@@ -234,6 +234,9 @@ def test_an_epoch_in_pieces_equals_one_step_after_another(options):
     def policy_step(learned, now, key):
         batch_key, reward_key, sac_key = jax.random.split(key, 3)
         batch, seen = view(batch_key)
+        changed = int(config.relabel * config.batch_size)
+        skill = batch.skill.at[:changed].set(jnp.roll(batch.skill, 1, axis=0)[:changed])
+        batch, seen = batch._replace(skill=skill), seen._replace(skill=skill)
         reward = config.sac.reward_scale * method.reward(now, seen, reward_key)
         scaled = [
             normalizer.apply(here.normalizer, x, config.obs_clip)
@@ -270,7 +273,9 @@ def test_an_epoch_in_pieces_equals_one_step_after_another(options):
     after, info = learner.train(state, memory, key)
     near = partial(np.testing.assert_allclose, rtol=1e-3, atol=1e-5)
     jax.tree.map(near, after.sac, learned)
-    jax.tree.map(near, after.method, now)
+    for state in (after.method, now):  # nothing depends on phi's last bias: its gradient is noise
+        state.phi[-1]["b"] = jnp.zeros(2)
+    jax.tree.map(near, after.method._replace(phi_opt=None), now._replace(phi_opt=None))
     assert info["alpha"].shape == () and info["sigma"].shape == (4,)
 
 
