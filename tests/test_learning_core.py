@@ -323,19 +323,6 @@ def test_random_actions_come_with_the_configured_probability():
     assert 0.25 < np.mean(noise[2] < 0.3) < 0.35
 
 
-def test_persistent_noise_keeps_its_law_and_resembles_the_step_before():
-    learner = Learner(replace(preset("Probe"), **TINY), envs.spec("Probe"))
-    draws = learner.draw_noise(jax.random.key(0), np.arange(2_000), 0.8)
-    for noise, spread in zip(draws[:2], (1.0, 3**-0.5), strict=True):
-        first, last = np.asarray(noise[:, 0]), np.asarray(noise[:, -1])
-        np.testing.assert_allclose([first.std(), last.std()], spread, rtol=0.05)
-        together = np.corrcoef(np.asarray(noise[:, 9]).ravel(), np.asarray(noise[:, 10]).ravel())
-        assert 0.75 < together[0, 1] < 0.85
-    assert np.abs(draws[1]).max() <= 1.0
-    plain = learner.draw_noise(jax.random.key(0), np.arange(2_000))[0]
-    assert abs(np.corrcoef(plain[:, 9].ravel(), plain[:, 10].ravel())[0, 1]) < 0.1
-
-
 def test_an_episode_ends_where_the_simulator_breaks_or_terminates():
     class Breaking:
         """Environment 0 ends at step 3, environment 1 returns NaN at step 2."""

@@ -59,8 +59,6 @@ class SACConfig:
     """Standard deviation of the noise added to the mean action while collecting."""
     random_action_prob: float = 0.3
     """Probability of a uniformly random action at each step while collecting."""
-    noise_correlation: float = 0.0
-    """How much of the noise and of the random action of one step is left at the next."""
     sample_actions: bool = False
     """Collect with actions sampled from the Gaussian policy instead of the mean."""
 
@@ -73,10 +71,6 @@ class SACConfig:
         require(
             0.0 <= self.random_action_prob <= 1.0,
             f"random_action_prob must be in [0, 1], not {self.random_action_prob}",
-        )
-        require(
-            0.0 <= self.noise_correlation < 1.0,
-            f"noise_correlation must be in [0, 1), not {self.noise_correlation}",
         )
 
 

@@ -74,16 +74,6 @@ def averages(infos: list[Info]) -> dict[str, np.ndarray]:
     return {n: np.mean([info[n] for info in infos if n in info], axis=0) for n in names}
 
 
-def persistent(noise: Array, correlation: float) -> Array:
-    """Standard normal noise (steps, dim) that keeps a share of the step before, of variance 1."""
-
-    def step(before: Array, fresh: Array) -> tuple[Array, Array]:
-        now = correlation * before + (1.0 - correlation**2) ** 0.5 * fresh
-        return now, now
-
-    return jnp.concatenate([noise[:1], jax.lax.scan(step, noise[0], noise[1:])[1]])
-
-
 class Learner:
     """Pure functions of a configuration and an environment's layout, compiled on first use."""
 
@@ -116,7 +106,7 @@ class Learner:
         self.store = jax.jit(self._store, donate_argnums=(0, 1))
         self.profile = jax.jit(self._profile)
         self.draw_skills = jax.jit(self._draw_skills)
-        self.draw_noise = jax.jit(self._draw_noise, static_argnums=2)
+        self.draw_noise = jax.jit(self._draw_noise)
 
     # ---- construction
 
@@ -346,22 +336,16 @@ class Learner:
         """The skill of each episode, a function of the key and the episode's number."""
         return jax.vmap(lambda e: draw_skill(self.spec, jax.random.fold_in(key, e)))(episodes)
 
-    def _draw_noise(
-        self, key: Array, episodes: Array, correlation: float = 0.0
-    ) -> tuple[Array, Array, Array]:
-        """Per step of each episode: Gaussian noise, a uniform action, a uniform number.
-
-        The first two may be like those of the step before; at each step their law is the same.
-        """
+    def _draw_noise(self, key: Array, episodes: Array) -> tuple[Array, Array, Array]:
+        """Per step of each episode: Gaussian noise, a uniform action, a uniform number."""
         shape = (self.env.horizon, self.env.action_dim)
 
         def one(episode: Array) -> tuple[Array, Array, Array]:
             a, b, c = jax.random.split(jax.random.fold_in(key, episode), 3)
-            gaussian = jax.random.normal(a, shape)
-            uniform = jax.random.uniform(b, shape, minval=-1.0, maxval=1.0)
-            if correlation:
-                gaussian = persistent(gaussian, correlation)
-                uniform = jax.lax.erf(persistent(jax.random.normal(b, shape), correlation) / 2**0.5)
-            return gaussian, uniform, jax.random.uniform(c, shape[:1])
+            return (
+                jax.random.normal(a, shape),
+                jax.random.uniform(b, shape, minval=-1.0, maxval=1.0),
+                jax.random.uniform(c, shape[:1]),
+            )
 
         return jax.vmap(one)(episodes)

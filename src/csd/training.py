@@ -160,8 +160,7 @@ class Trainer:
         """The chance of one epoch: reset seeds, skills and exploration noise."""
         ids = np.arange(episode, episode + self.config.num_envs)
         skills = np.asarray(self.learner.draw_skills(self.streams.skill, ids))
-        correlation = self.config.sac.noise_correlation
-        noise = self.learner.draw_noise(self.streams.noise, ids, correlation)
+        noise = self.learner.draw_noise(self.streams.noise, ids)
         return episode_seeds(self.config.seed, ids), skills, tuple(np.asarray(x) for x in noise)
 
     def _collect(self, episode: int, behaviour: Policy, draws: Draws) -> Rollout:
