@@ -212,7 +212,6 @@ ORDERS = {
     "published": {"updates": 6, "method_updates": 6},
     "METRA's": {"updates": 6, "method_updates": 6, "method_first": True},
     "published for locomotion": {"updates": 4, "method_updates": 6},
-    "half of the skills exchanged": {"updates": 6, "method_updates": 6, "relabel": 0.5},
 }
 
 
@@ -234,9 +233,6 @@ def test_an_epoch_in_pieces_equals_one_step_after_another(options):
     def policy_step(learned, now, key):
         batch_key, reward_key, sac_key = jax.random.split(key, 3)
         batch, seen = view(batch_key)
-        changed = int(config.relabel * config.batch_size)
-        skill = batch.skill.at[:changed].set(jnp.roll(batch.skill, 1, axis=0)[:changed])
-        batch, seen = batch._replace(skill=skill), seen._replace(skill=skill)
         reward = config.sac.reward_scale * method.reward(now, seen, reward_key)
         scaled = [
             normalizer.apply(here.normalizer, x, config.obs_clip)

@@ -130,8 +130,6 @@ class Config:
     """Episodes kept in replay."""
     replay_overwrite: Literal["random", "oldest"] = "random"
     """Which episode a full replay gives up."""
-    relabel: float = 0.0
-    """Share of the policy's batch that learns as if another episode's skill had been at work."""
     skill_type: Literal["continuous", "discrete"] = "continuous"
     """Gaussian vectors or one-hot codes."""
     skill_dim: int = 2
@@ -177,7 +175,6 @@ class Config:
             self.num_envs <= self.replay_episodes,
             f"num_envs ({self.num_envs}) must not exceed replay_episodes ({self.replay_episodes})",
         )
-        require(0.0 <= self.relabel <= 1.0, f"relabel must be in [0, 1], not {self.relabel}")
         require(0.0 < self.final_lr <= 1.0, f"final_lr must be in (0, 1], not {self.final_lr}")
         require(
             self.skill_type != "discrete" or self.skill_dim >= 2,

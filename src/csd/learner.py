@@ -212,20 +212,17 @@ class Learner:
         def view(key: Array) -> Batch:
             return self._method_view(scales, self._batch(memory, key))
 
-        def paid(key: Array) -> Batch:
-            return self._method_view(scales, self._policy_batch(memory, key))
-
         def step(method: Any, keys: Keys) -> tuple[Any, tuple[Array | None, Info]]:
             batch_key, reward_key, _ = jax.random.split(keys.policy, 3)
             own_key, update_key = jax.random.split(keys.method)
             reward, info = None, {}
             if part != "update" and not first:
-                reward = self.method.reward(method, paid(batch_key), reward_key)
+                reward = self.method.reward(method, view(batch_key), reward_key)
             if part != "reward":
                 batch = view(batch_key if first else own_key)
                 method, info = self.method.update(method, batch, update_key)
             if first:
-                reward = self.method.reward(method, paid(batch_key), reward_key)
+                reward = self.method.reward(method, view(batch_key), reward_key)
             return method, (reward, info)
 
         chosen = {"reward": (keys.policy,) * 2, "update": (keys.method,) * 2}.get(part, keys)
@@ -245,7 +242,7 @@ class Learner:
 
         def step(policy: sac.SACState, given: tuple[Array, Array]) -> tuple[sac.SACState, Info]:
             batch_key, _, sac_key = jax.random.split(given[0], 3)
-            batch = self._policy_batch(memory, batch_key)
+            batch = self._batch(memory, batch_key)
             batch = batch._replace(
                 obs=self._normalize(scales.normalizer, batch.obs, self.config.obs_clip),
                 next_obs=self._normalize(scales.normalizer, batch.next_obs, self.config.obs_clip),
@@ -273,15 +270,6 @@ class Learner:
     def _batch(self, memory: Memory, key: Array) -> Batch:
         later = getattr(self.config.algorithm, "k_step", 1)
         return replay.sample(*memory, key, self.config.batch_size, later)
-
-    def _policy_batch(self, memory: Memory, key: Array) -> Batch:
-        """What the policy learns from: some rows as if another row's skill had been at work."""
-        batch = self._batch(memory, key)
-        if not self.config.relabel:
-            return batch
-        share = jnp.arange(self.config.batch_size) < self.config.relabel * self.config.batch_size
-        skill = jnp.where(share[:, None], jnp.roll(batch.skill, 1, axis=0), batch.skill)
-        return batch._replace(skill=skill)
 
     def _method_view(self, state: LearnerState, batch: Batch) -> Batch:
         later = batch.later_obs
