@@ -1,4 +1,4 @@
-"""SAC and a method joined into one learner whose epoch is a single compiled call."""
+"""SAC and a method joined into one learner; in an epoch the method runs ahead of the policy."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -162,7 +162,8 @@ class Learner:
         The policy needs the method's rewards, the method nothing of the policy. So the method runs
         ahead on a thread of its own and hands over the rewards of some steps at a time.
         """
-        source, keys = self._prepare(memory, key)
+        ends, keys = self._prepare(memory, key)
+        source = (memory, ends)
         scales = state._replace(sac=None, method=None)
         policy, method = state.sac, state.method
         infos: list[Info] = []
@@ -189,7 +190,7 @@ class Learner:
         rewards = [("reward", index) for index in range(policy)]
         return rewards + [("update", index) for index in range(method)]
 
-    def _prepare_epoch(self, memory: Replay, key: Array) -> tuple[Memory, Keys]:
+    def _prepare_epoch(self, memory: Replay, key: Array) -> tuple[Array, Keys]:
         """Where the replay's episodes end, and the keys of all steps, piece by piece."""
 
         def split(index: int, steps: int) -> Array:
@@ -197,7 +198,7 @@ class Learner:
             return keys.reshape(pieces(steps), -1)
 
         keys = Keys(split(0, self.config.updates), split(1, self.config.method_updates))
-        return (memory, replay.ends(memory)), keys
+        return replay.ends(memory), keys
 
     def _method_piece(
         self, method: Any, scales: LearnerState, memory: Memory, keys: Keys, index: Array, part: str
