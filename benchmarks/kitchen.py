@@ -51,8 +51,8 @@ VARIANTS: dict[str, Callable[[], KitchenWorld]] = {
     "physics alone, whole model": partial(PhysicsAlone, visual=True),
     "plain loop, whole model": partial(PlainLoop, visual=True),
     "library's loop, whole model": partial(KitchenWorld, visual=True),
-    "physics alone, without what is only seen": PhysicsAlone,
-    "library's loop, without what is only seen": KitchenWorld,
+    "physics alone, lean model": PhysicsAlone,
+    "library's loop, lean model": KitchenWorld,
 }
 
 

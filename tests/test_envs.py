@@ -8,6 +8,7 @@ from csd import envs
 from csd.envs import fetch
 from csd.envs.gym import GymWorld
 from csd.errors import UserError
+from tests.contacts import ever_touch
 
 
 @pytest.mark.parametrize("name", list(fetch.IDS))
@@ -29,6 +30,23 @@ def test_fetch_equals_gymnasium_robotics(name, seed):
         touched = max(touched, np.abs(obs[14:17] + obs[20:23]).max())
     assert touched > 1e-4, "the object never moved: the parity is not worth much"
     reference.close()
+
+
+@pytest.mark.parametrize("name", list(fetch.IDS))
+def test_what_fetch_does_not_check_for_contact_never_touches(name):
+    whole, lean = fetch.reference(name).model, fetch.lean_model(name)
+    geoms = np.flatnonzero(whole.geom_contype)
+    unchecked = (lean.geom_contype[geoms, None] & lean.geom_conaffinity[geoms]) == 0
+    assert unchecked.sum() == 2 * sum(map(len, fetch.APART.values()))
+
+    def full(body):
+        return body if body == "table0" else f"robot0:{body}"
+
+    pairs = [(full(one), full(other)) for one, others in fetch.APART.items() for other in others]
+    joints = [j for j in range(whole.njnt) if whole.joint(j).name[7:].startswith(("head", "shou"))]
+    assert len(joints) == 4  # the others are further out, or held by a damping of 1e7 and more
+    start = fetch.reference(name).initial_qpos
+    assert not ever_touch(whole, pairs, start, joints, 4_000, margin=0.004)
 
 
 def test_number_of_workers_changes_nothing():

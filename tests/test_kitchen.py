@@ -19,6 +19,7 @@ from csd.evaluation.distance import distance_profile
 from csd.evaluation.families import FAMILIES, success_by_skill
 from csd.presets import preset
 from tests.conftest import TINY
+from tests.contacts import ever_touch
 
 TINY_KITCHEN = {
     **TINY,
@@ -74,6 +75,13 @@ def test_fast_stepping_equals_the_published_loop_bit_for_bit(seed):
     theirs, contacts = published_loop(actions)
     assert contacts > 4  # the kettle rests on four; the arm touches things as well
     np.testing.assert_array_equal(ours, theirs)
+
+
+def test_links_that_are_not_checked_for_contact_never_touch():
+    whole, lean = kitchen.load_model(visual=True), kitchen.load_model()
+    assert lean.nexclude == len(kitchen.APART)
+    pairs = [(f"panda0_link{one}", f"panda0_link{other}") for one, other in kitchen.APART]
+    assert not ever_touch(whole, pairs, kitchen.START, range(6), 4_000, margin=0.0005)
 
 
 def test_the_model_is_the_published_one():
