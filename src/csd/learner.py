@@ -213,21 +213,23 @@ class Learner:
         def view(key: Array) -> Batch:
             return self._method_view(scales, self._batch(memory, key))
 
-        def step(method: Any, keys: Keys) -> tuple[Any, tuple[Array | None, Info]]:
-            batch_key, reward_key, _ = jax.random.split(keys.policy, 3)
-            own_key, update_key = jax.random.split(keys.method)
+        def step(method: Any, keys: dict[str, Array]) -> tuple[Any, tuple[Array | None, Info]]:
             reward, info = None, {}
-            if part != "update" and not first:
-                reward = self.method.reward(method, view(batch_key), reward_key)
+            if part != "update":
+                batch_key, reward_key, _ = jax.random.split(keys["policy"], 3)
+                if not first:
+                    reward = self.method.reward(method, view(batch_key), reward_key)
             if part != "reward":
+                own_key, update_key = jax.random.split(keys["method"])
                 batch = view(batch_key if first else own_key)
                 method, info = self.method.update(method, batch, update_key)
             if first:
                 reward = self.method.reward(method, view(batch_key), reward_key)
             return method, (reward, info)
 
-        chosen = {"reward": (keys.policy,) * 2, "update": (keys.method,) * 2}.get(part, keys)
-        method, (reward, info) = jax.lax.scan(step, method, Keys(*(key[index] for key in chosen)))
+        unused = {"update": "policy", "reward": "method"}.get(part)
+        needed = {name: key[index] for name, key in keys._asdict().items() if name != unused}
+        method, (reward, info) = jax.lax.scan(step, method, needed)
         return method, (reward, jax.tree.map(lambda x: jnp.mean(x, axis=0), info))
 
     def _policy_piece(
