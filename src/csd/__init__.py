@@ -15,6 +15,7 @@ __all__ = [
     "plot",
     "resume",
     "train",
+    "video",
 ]
 
 _WHERE = {
@@ -28,6 +29,7 @@ _WHERE = {
     "plot": "csd.api",
     "resume": "csd.api",
     "train": "csd.api",
+    "video": "csd.api",
 }
 
 

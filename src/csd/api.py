@@ -99,3 +99,18 @@ def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     from csd.viz.plots import plot
 
     return plot(path, skills, dims)
+
+
+def video(
+    run_dir: str | Path,
+    skills: int = 9,
+    size: int = 240,
+    output: str | Path | None = None,
+    quiet: bool = False,
+) -> Path:
+    """Film a grid of skills; without an output the file is `videos/skills.mp4` in the run."""
+    from csd.viz.video import video
+
+    path = pretrained.writable(run_dir)
+    file = Path(output) if output is not None else path / rundir.VIDEOS / "skills.mp4"
+    return video(path, skills, size, file, quiet)

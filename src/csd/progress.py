@@ -12,17 +12,17 @@ PLAIN_SECONDS = 15.0
 
 
 class Progress:
-    """Episodes done, their rate, the time left, and the figures that matter, on standard error."""
+    """What is done, its rate, the time left, and the figures that matter, on standard error."""
 
-    def __init__(self, total: int, done: int, quiet: bool = False) -> None:
-        self._total, self._first, self._quiet = total, done, quiet
+    def __init__(self, total: int, done: int, quiet: bool = False, unit: str = "episodes") -> None:
+        self._total, self._first, self._quiet, self._unit = total, done, quiet, unit
         self._start = time.monotonic()
         self._next_line = 0.0
         self._figures: dict[str, float] = {}
         self._bar: RichProgress | None = None
         if not quiet and sys.stderr.isatty():
             self._bar = RichProgress(
-                TextColumn("{task.completed:,.0f}/{task.total:,.0f} episodes"),
+                TextColumn(f"{{task.completed:,.0f}}/{{task.total:,.0f}} {unit}"),
                 BarColumn(),
                 TextColumn("{task.fields[figures]}"),
                 TimeRemainingColumn(),
@@ -47,14 +47,14 @@ class Progress:
         elapsed = time.monotonic() - self._start
         rate = (done - self._first) / max(elapsed, 1e-9)
         shown = "  ".join(f"{name} {value:.3g}" for name, value in self._figures.items())
-        text = f"{rate:.1f} episodes/s  {shown}"
+        text = f"{rate:.1f} {self._unit}/s  {shown}"
         if self._bar is not None:
             self._bar.update(self._task, completed=done, figures=text)
         elif elapsed >= self._next_line or done >= self._total:
             self._next_line = elapsed + PLAIN_SECONDS
             left = (self._total - done) / max(rate, 1e-9)
             print(
-                f"{done:,}/{self._total:,} episodes  {text}  {left / 60:.1f} min left",
+                f"{done:,}/{self._total:,} {self._unit}  {text}  {left / 60:.1f} min left",
                 file=sys.stderr,
                 flush=True,
             )

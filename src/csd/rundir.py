@@ -9,12 +9,13 @@ from csd.checkpoint import write_atomically
 from csd.config import Config, from_dict
 from csd.errors import UserError
 
-CONFIG, METRICS, CHECKPOINTS, EVALUATION, PLOTS = (
+CONFIG, METRICS, CHECKPOINTS, EVALUATION, PLOTS, VIDEOS = (
     "config.json",
     "metrics.jsonl",
     "checkpoints",
     "evaluation",
     "plots",
+    "videos",
 )
 SKILLS = "skills"
 """Where a controller's run keeps the skills it uses."""

@@ -1,4 +1,4 @@
-"""`csd evaluate`, `csd plot` and `csd list`: what only looks."""
+"""`csd evaluate`, `csd plot`, `csd video` and `csd list`: what only looks."""
 
 import json
 from dataclasses import dataclass
@@ -47,6 +47,23 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class Video:
+    """Film a grid of skills, each in a frame of its colour, into RUN/videos/skills.mp4.
+
+    Two-dimensional skills: the eight directions, laid out like a compass. Discrete skills: all.
+    """
+
+    run: tyro.conf.Positional[Path]
+    """Folder of the run, or the name of pretrained skills."""
+    skills: int = 9
+    """Random skills to film where there are neither directions nor discrete skills."""
+    size: int = 240
+    """Pixels of the edge of one picture."""
+    output: Path | None = None
+    """Another place for the file."""
+
+
+@dataclass(frozen=True)
 class List:
     """List what there is."""
 
@@ -82,6 +99,15 @@ def plot(args: list[str]) -> int:
         return 0
     for file in api.plot(options.runs[0], options.skills, options.dims):
         print(file)
+    return 0
+
+
+def video(args: list[str]) -> int:
+    """Film a run."""
+    options = parse(Video, args or ["--help"], "csd video")
+    from csd import api
+
+    print(api.video(options.run, options.skills, options.size, options.output))
     return 0
 
 

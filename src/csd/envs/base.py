@@ -32,6 +32,8 @@ class EnvSpec:
     """What evaluation and plots add figures of their own for, e.g. `manipulation`."""
     one_way: bool = False
     """Whether the target can only travel along its first dimension; the second is its height."""
+    step_seconds: float = 0.04
+    """How long a step takes in the environment's own time; a video plays at this pace."""
     preset_mean: tuple[float, ...] = ()
     """Mean of every dimension under random actions, if it is known."""
     preset_std: tuple[float, ...] = ()

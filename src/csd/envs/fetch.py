@@ -13,6 +13,7 @@ import numpy as np
 from gymnasium.utils import seeding
 
 from csd.envs.base import EnvSpec
+from csd.envs.offscreen import Camera
 
 IDS = {
     "FetchPush": "FetchPush-v4",
@@ -43,6 +44,9 @@ APART = {
     "head_tilt_link": ("shoulder_pan_link", "shoulder_lift_link"),
 }
 """Neighbours that no position of the joints brings together, yet MuJoCo compares every substep."""
+
+CAMERA = Camera((1.2, 0.75, 0.4), distance=2.1, azimuth=140.0, elevation=-30.0)
+"""In front of the table, beside the arm."""
 
 _reference_lock = threading.Lock()
 _references: dict[str, gymnasium.Env] = {}

@@ -55,14 +55,17 @@ def gym_spec(name: str, env: gymnasium.Env, horizon: int) -> EnvSpec:
         raise UserError(f"{name} has no time limit of its own: set --horizon")
     obs_dim = int(np.prod(space.shape))
     names = tuple(f"obs_{index}" for index in range(obs_dim))
-    return EnvSpec(name, obs_dim, int(np.prod(action.shape)), horizon, names)
+    rate = float(env.metadata.get("render_fps") or 25.0)
+    return EnvSpec(
+        name, obs_dim, int(np.prod(action.shape)), horizon, names, step_seconds=1.0 / rate
+    )
 
 
 class GymWorld:
     """One Gymnasium environment; actions in [-1, 1] are mapped to its own range."""
 
-    def __init__(self, name: str, horizon: int = 0) -> None:
-        self._env = make_gym(name)
+    def __init__(self, name: str, horizon: int = 0, render_mode: str | None = None) -> None:
+        self._env = make_gym(name, **({"render_mode": render_mode} if render_mode else {}))
         self.spec = gym_spec(name, self._env, horizon)
         space = self._env.action_space
         assert isinstance(space, gymnasium.spaces.Box)
@@ -79,6 +82,10 @@ class GymWorld:
         scaled = self._low + (np.clip(action, -1.0, 1.0) + 1.0) * 0.5 * self._span
         obs, _, terminated, _, _ = self._env.step(scaled.reshape(self._shape).astype(self._dtype))
         return self._flat(obs), bool(terminated)
+
+    def render(self) -> Any:
+        """What the environment draws of itself in its render mode."""
+        return self._env.render()
 
     def _flat(self, obs: Any) -> np.ndarray:
         return np.ravel(obs["observation"] if isinstance(obs, dict) else obs)

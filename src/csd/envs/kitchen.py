@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from csd.envs.base import EnvSpec
+from csd.envs.offscreen import Camera
 
 NAMES = (
     "arm_1 arm_2 arm_3 arm_4 arm_5 arm_6 arm_7 finger_r finger_l "
@@ -43,6 +44,7 @@ SPEC = EnvSpec(
     target="kettle",
     fixed_start=True,
     family="kitchen",
+    step_seconds=0.08,
 )
 
 START = np.array(
@@ -61,6 +63,10 @@ TURN_SHARE = 0.05  # how much of the way to the wanted orientation each target g
 HAND, TIP = "panda0_link7", "end_effector"
 APART = ((0, 1), (0, 2), (0, 3), (1, 3), (2, 4), (3, 5), (4, 6))
 """Links of the arm that no position of its joints brings together, though they are close."""
+
+
+CAMERA = Camera((-0.2, 0.5, 2.0), distance=2.2, azimuth=70.0, elevation=-35.0)
+"""Over the robot's shoulder."""
 
 
 class Task(NamedTuple):

@@ -3,20 +3,13 @@
 from typing import Any
 
 import gymnasium
-import mujoco
 import numpy as np
 from gymnasium import spaces
 
-from csd.envs.kitchen import SPEC, TASKS, KitchenWorld, achieved
+from csd.envs.kitchen import CAMERA, SPEC, TASKS, KitchenWorld, achieved
 from csd.envs.offscreen import Offscreen
 from csd.errors import UserError
 
-CAMERA: dict[str, Any] = {
-    "lookat": (-0.2, 0.5, 2.0),
-    "distance": 2.2,
-    "azimuth": 70.0,
-    "elevation": -35.0,
-}
 PICTURE = (480, 640)
 
 
@@ -54,12 +47,9 @@ class KitchenEnv(gymnasium.Env):
         """The kitchen over the robot's shoulder."""
         if self.render_mode is None:
             return None
-        model, data = self._world.model, self._world.data
         if self._view is None:
-            self._view = Offscreen(model, PICTURE, **CAMERA)
-        mujoco.mj_kinematics(model, data)  # poses only: stepping finds them anew
-        mujoco.mj_camlight(model, data)
-        return self._view.picture(data)
+            self._view = Offscreen(self._world.model, PICTURE, CAMERA)
+        return self._view.picture(self._world.data)
 
     def close(self) -> None:
         """Free the camera."""

@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium.utils import seeding
 
 from csd.envs.base import EnvSpec
+from csd.envs.offscreen import Camera
 
 ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 STATISTICS = Path(__file__).with_name("locomotion.json")
@@ -37,6 +38,8 @@ BODIES = {
     "HalfCheetah": Body("half_cheetah.xml", 200, (0, 1), 0.1, True),
     "Humanoid": Body("humanoid.xml", 1000, (0, 1), 0.01, False, (1.0, 2.0)),
 }
+CAMERA = Camera((0.0, 0.0, 0.0), distance=5.0, azimuth=90.0, elevation=-25.0, follow="torso")
+"""Travels with the body; the floor's pattern shows how fast."""
 
 
 @cache
@@ -67,6 +70,7 @@ def locomotion_spec(name: str) -> EnvSpec:
         moved=5.0,
         family="locomotion",
         one_way="y" not in names,
+        step_seconds=FRAME_SKIP * model.opt.timestep,
         preset_mean=tuple(stored.get("mean", ())),
         preset_std=tuple(stored.get("std", ())),
     )
@@ -93,36 +97,36 @@ class LocomotionWorld:
 
     def __init__(self, name: str, changed: mujoco.MjModel | None = None) -> None:
         self.spec = locomotion_spec(name)
-        self._body, self._model = BODIES[name], changed or load_model(name)
-        model = self._model
-        self._data = mujoco.MjData(model)
-        self._qpos, self._qvel, self._ctrl = self._data.qpos, self._data.qvel, self._data.ctrl
+        self._body, self.model = BODIES[name], changed or load_model(name)
+        model = self.model
+        self.data = mujoco.MjData(model)
+        self._qpos, self._qvel, self._ctrl = self.data.qpos, self.data.qvel, self.data.ctrl
         low, high = model.actuator_ctrlrange.T
         self._middle, self._reach = (low + high) / 2.0, (high - low) / 2.0
         self._obs = np.empty(model.nq + model.nv)
 
     def reset(self, seed: int) -> np.ndarray:
         """Equals the reference's `reset(seed=seed)`."""
-        model, noise = self._model, self._body.reset_noise
+        model, noise = self.model, self._body.reset_noise
         rng, _ = seeding.np_random(seed)
-        mujoco.mj_resetData(model, self._data)
+        mujoco.mj_resetData(model, self.data)
         self._qpos[:] = model.qpos0 + rng.uniform(-noise, noise, model.nq)
         if self._body.normal_velocity:
             self._qvel[:] = noise * rng.standard_normal(model.nv)
         else:
             self._qvel[:] = rng.uniform(-noise, noise, model.nv)
-        mujoco.mj_forward(model, self._data)
+        mujoco.mj_forward(model, self.data)
         return self._observe()
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, bool]:
         """Equals the reference's `step`, with actions scaled to the actuators' range."""
         self._ctrl[:] = self._middle + self._reach * action
-        mujoco.mj_step(self._model, self._data, FRAME_SKIP)
+        mujoco.mj_step(self.model, self.data, FRAME_SKIP)
         obs, healthy = self._observe(), self._body.healthy
         return obs, healthy is not None and not healthy[0] < obs[2] < healthy[1]
 
     def _observe(self) -> np.ndarray:
-        obs, nq = self._obs, self._model.nq
+        obs, nq = self._obs, self.model.nq
         obs[:nq] = self._qpos
         obs[nq:] = self._qvel
         return obs

@@ -3,7 +3,7 @@
 import os
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -11,23 +11,26 @@ import numpy as np
 from csd.errors import UserError
 
 
-class Offscreen:
-    """A camera that looks at `lookat` from `distance`; angles in degrees."""
+class Camera(NamedTuple):
+    """Where to look at a simulation from; angles in degrees."""
 
-    def __init__(
-        self,
-        model: mujoco.MjModel,
-        size: tuple[int, int],
-        lookat: tuple[float, float, float],
-        distance: float,
-        azimuth: float,
-        elevation: float,
-    ) -> None:
+    lookat: tuple[float, float, float]
+    distance: float
+    azimuth: float
+    elevation: float
+    follow: str = ""
+    """The body that the camera travels with; `lookat` is then relative to it."""
+
+
+class Offscreen:
+    """Pictures of simulations of one model, (height, width, 3) bytes."""
+
+    def __init__(self, model: mujoco.MjModel, size: tuple[int, int], camera: Camera) -> None:
         height, width = size
         model.vis.global_.offheight = max(model.vis.global_.offheight, height)
         model.vis.global_.offwidth = max(model.vis.global_.offwidth, width)
         model.vis.quality.offsamples = min(model.vis.quality.offsamples, 4)
-        self._model = model
+        self._model, self._poses = model, mujoco.MjData(model)
         self._gl = _gl_context(width, height)
         self._gl.make_current()
         self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
@@ -36,17 +39,24 @@ class Offscreen:
         for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
             self._scene.flags[flag] = 0  # most of the time of a renderer without a GPU
         self._option, self._area = mujoco.MjvOption(), mujoco.MjrRect(0, 0, width, height)
+        self._lookat = np.array(camera.lookat)
+        self._followed = model.body(camera.follow).id if camera.follow else 0  # 0: the world
         self._camera = mujoco.MjvCamera()
-        self._camera.lookat[:] = lookat
-        self._camera.distance = distance
-        self._camera.azimuth, self._camera.elevation = azimuth, elevation
+        self._camera.distance = camera.distance
+        self._camera.azimuth, self._camera.elevation = camera.azimuth, camera.elevation
 
     def picture(self, data: mujoco.MjData) -> np.ndarray:
-        """What the camera sees, (height, width, 3) bytes; positions must be up to date."""
+        """What the camera sees. The simulation is not touched: its poses are found in a copy."""
+        poses = self._poses
+        poses.qpos[:] = data.qpos
+        poses.mocap_pos[:], poses.mocap_quat[:] = data.mocap_pos, data.mocap_quat
+        mujoco.mj_kinematics(self._model, poses)
+        mujoco.mj_camlight(self._model, poses)
+        self._camera.lookat[:] = poses.xpos[self._followed] + self._lookat
         self._gl.make_current()
         mujoco.mjv_updateScene(
             self._model,
-            data,
+            poses,
             self._option,
             None,
             self._camera,

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from csd.envs import fetch, kitchen, locomotion, probe
+from csd.envs import fetch, film, kitchen, locomotion, probe
 from csd.envs.base import EnvSpec, World
+from csd.envs.film import Film
 from csd.envs.gym import GymWorld, gym_spec, make_gym
 from csd.envs.vector import ThreadedWorlds, VectorEnv
 
@@ -18,6 +19,8 @@ class Known(NamedTuple):
     spec: Callable[[], EnvSpec]
     make: Callable[[int, int], VectorEnv]
     """(number of environments, threads) -> all of them."""
+    film: Callable[[int, int], Film]
+    """(number of environments, pixels of an edge) -> all of them with a camera on each."""
 
 
 def threaded(world: Callable[[], World]) -> Callable[[int, int], VectorEnv]:
@@ -26,16 +29,22 @@ def threaded(world: Callable[[], World]) -> Callable[[int, int], VectorEnv]:
 
 
 def _fetch(name: str, summary: str) -> Known:
+    world = partial(fetch.FetchWorld, name)
     return Known(
-        summary, partial(fetch.fetch_spec, name), threaded(partial(fetch.FetchWorld, name))
+        summary,
+        partial(fetch.fetch_spec, name),
+        threaded(world),
+        partial(film.of_mujoco, world, fetch.CAMERA),
     )
 
 
 def _locomotion(name: str, summary: str) -> Known:
+    world = partial(locomotion.LocomotionWorld, name)
     return Known(
         summary,
         partial(locomotion.locomotion_spec, name),
-        threaded(partial(locomotion.LocomotionWorld, name)),
+        threaded(world),
+        partial(film.of_mujoco, world, locomotion.CAMERA),
     )
 
 
@@ -44,6 +53,7 @@ ENVS = {
         "a point and a puck on a plane; learns in seconds",
         lambda: probe.SPEC,
         lambda num_envs, workers: probe.ProbeEnvs(num_envs),
+        film.of_probe,
     ),
     "FetchPush": _fetch("FetchPush", "a robot arm with closed fingers and a cube on a table"),
     "FetchSlide": _fetch("FetchSlide", "a robot arm and a puck on a long slippery table"),
@@ -57,6 +67,7 @@ ENVS = {
         "a robot arm among a kettle, a microwave, burners and cabinets",
         lambda: kitchen.SPEC,
         threaded(kitchen.KitchenWorld),
+        partial(film.of_mujoco, partial(kitchen.KitchenWorld, visual=True), kitchen.CAMERA),
     ),
 }
 
@@ -69,6 +80,13 @@ def make(name: str, num_envs: int, horizon: int = 0, workers: int = 0) -> Vector
     if horizon:
         made.spec = dataclasses.replace(made.spec, horizon=horizon)
     return made
+
+
+def make_film(name: str, num_envs: int, size: int, horizon: int = 0) -> Film:
+    """`num_envs` environments with a camera on each, for pictures of `size` by `size` pixels."""
+    if name in ENVS:
+        return ENVS[name].film(num_envs, size)
+    return film.of_gym(name, horizon, num_envs, size)
 
 
 def spec(name: str, horizon: int = 0) -> EnvSpec:
