@@ -10,7 +10,7 @@ import pytest
 
 from csd import envs
 from csd.collect import as_episodes, collect, episode_seeds
-from csd.config import CSDConfig, SACConfig, gradient_steps, replace
+from csd.config import CSDConfig, SACConfig, exploration, gradient_steps, replace
 from csd.learner import Learner, focus_indices, pieces
 from csd.methods import METHODS, MethodSpec, fixed
 from csd.methods.dsd import dsd
@@ -19,6 +19,7 @@ from csd.rl import normalizer, replay, sac
 from csd.rl.networks import mlp
 from csd.rl.optimizer import adam, descend
 from csd.rl.replay import Batch
+from csd.training import Trainer
 from tests.conftest import TINY
 
 ADAM = optax.adam(1e-3)
@@ -399,3 +400,22 @@ def test_learning_rates_fall_over_the_last_quarter():
     np.testing.assert_allclose(steps[:7], 1.0, rtol=1e-3)
     np.testing.assert_allclose(steps[7], 0.55, rtol=1e-3)
     np.testing.assert_allclose(steps[8], 0.1, rtol=1e-3)
+
+
+def test_exploration_falls_over_the_last_quarter():
+    config = replace(preset("Probe"), warmup_episodes=100, episodes=500, final_noise=0.2)
+    kept = [exploration(config, episode) for episode in (0, 100, 400, 450, 500)]
+    np.testing.assert_allclose(kept, [1.0, 1.0, 1.0, 0.6, 0.2])
+
+
+def test_episodes_that_explore_less_are_disturbed_less_and_less_often(tmp_path):
+    def draws(final_noise, episode):
+        trainer = Trainer(replace(preset("Probe"), episodes=500, final_noise=final_noise), tmp_path)
+        return trainer._draws(episode)
+
+    for episode, kept in ((300, 1.0), (500, 0.1)):
+        (_, skills, full), (_, same, less) = draws(1.0, episode), draws(0.1, episode)
+        np.testing.assert_array_equal(skills, same)
+        np.testing.assert_allclose(less[0], kept * full[0], rtol=1e-6)
+        np.testing.assert_array_equal(less[1], full[1])
+        np.testing.assert_array_equal(less[2] < 0.3, full[2] < 0.3 * kept)

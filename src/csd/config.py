@@ -126,6 +126,8 @@ class Config:
     """Transitions per gradient step."""
     final_lr: float = 1.0
     """Share of every learning rate left at the end; it falls over the last quarter."""
+    final_noise: float = 1.0
+    """Share of the exploration left at the end; it falls over the last quarter."""
     replay_episodes: int = 2_000
     """Episodes kept in replay."""
     replay_overwrite: Literal["random", "oldest"] = "random"
@@ -177,6 +179,9 @@ class Config:
         )
         require(0.0 < self.final_lr <= 1.0, f"final_lr must be in (0, 1], not {self.final_lr}")
         require(
+            0.0 < self.final_noise <= 1.0, f"final_noise must be in (0, 1], not {self.final_noise}"
+        )
+        require(
             self.skill_type != "discrete" or self.skill_dim >= 2,
             "discrete skills need skill_dim of at least 2",
         )
@@ -198,6 +203,17 @@ def needs_warmup(normalizer: str, method_states: str) -> bool:
 def gradient_steps(config: Config) -> int:
     """Gradient steps of the policy in the whole run."""
     return max(config.episodes - config.warmup_episodes, 1) * config.updates // config.num_envs
+
+
+FALLING = 0.25
+"""The last part of a run, over which learning rates and exploration may fall."""
+
+
+def exploration(config: Config, episode: int) -> float:
+    """The share of its exploration that an episode keeps."""
+    done = (episode - config.warmup_episodes) / max(config.episodes - config.warmup_episodes, 1)
+    fallen = min(max((done - (1.0 - FALLING)) / FALLING, 0.0), 1.0)
+    return 1.0 - (1.0 - config.final_noise) * fallen
 
 
 def from_dict(values: dict[str, Any]) -> Config:

@@ -12,7 +12,7 @@ import numpy as np
 from csd import checkpoint, envs, rundir, stopping
 from csd.clock import Clock
 from csd.collect import Rollout, as_episodes, collect, episode_seeds
-from csd.config import Config
+from csd.config import Config, exploration
 from csd.envs.vector import VectorEnv
 from csd.evaluation.distance import distance_profile
 from csd.evaluation.skills import Target, evaluation_skills, find_target, measure, roll_out
@@ -161,7 +161,10 @@ class Trainer:
         ids = np.arange(episode, episode + self.config.num_envs)
         skills = np.asarray(self.learner.draw_skills(self.streams.skill, ids))
         noise = self.learner.draw_noise(self.streams.noise, ids)
-        return episode_seeds(self.config.seed, ids), skills, tuple(np.asarray(x) for x in noise)
+        gaussian, uniform, chance = (np.asarray(x) for x in noise)
+        kept = exploration(self.config, episode)
+        noise = (kept * gaussian, uniform, chance / kept)  # kept: as likely as it is large
+        return episode_seeds(self.config.seed, ids), skills, noise
 
     def _collect(self, episode: int, behaviour: Policy, draws: Draws) -> Rollout:
         policy = None if episode < self.config.warmup_episodes else behaviour

@@ -4,17 +4,16 @@ from typing import Any, TypeVar, cast
 
 import optax
 
+from csd.config import FALLING
+
 Tree = TypeVar("Tree")
-
-
-ANNEALED = 0.25  # the share of a run over which a learning rate falls
 
 
 def adam(lr: float, steps: int, final: float) -> optax.GradientTransformation:
     """Adam whose rate falls linearly to `final * lr` over the last part of `steps`."""
     if final == 1.0:
         return optax.adam(lr)
-    falling = max(int(ANNEALED * steps), 1)
+    falling = max(int(FALLING * steps), 1)
     return optax.adam(optax.linear_schedule(lr, final * lr, falling, steps - falling))
 
 

@@ -78,7 +78,10 @@ def _shoot(
     rate = 1.0 / skills.spec.step_seconds
     every = int(np.ceil(rate / RATE))
     writer = imageio_ffmpeg.write_frames(
-        str(output), (frame.shape[1], frame.shape[0]), fps=rate / every, macro_block_size=1
+        str(output),
+        (frame.shape[1], frame.shape[0]),
+        fps=rate / every,  # type: ignore[arg-type]
+        macro_block_size=1,
     )
     writer.send(None)
     # All from one start: what differs is the skill.
