@@ -84,12 +84,12 @@ def _shoot(
         macro_block_size=1,
     )
     writer.send(None)
-    # All from one start: what differs is the skill.
-    seed = episode_seeds(config.seed + EVALUATION_STREAM, np.arange(1))[0]
-    obs = np.stack([world.reset(seed) for world in film.worlds]).astype(np.float32)
-    active = np.ones(len(codes), bool)
-    steps = skills.spec.horizon
     try:
+        # All from one start: what differs is the skill.
+        seed = episode_seeds(config.seed + EVALUATION_STREAM, np.arange(1))[0]
+        obs = np.stack([world.reset(seed) for world in film.worlds]).astype(np.float32)
+        active = np.ones(len(codes), bool)
+        steps = skills.spec.horizon
         with Progress(steps, 0, quiet, unit="steps") as progress:
             for step in range(steps + 1):
                 if step % every == 0:
