@@ -30,7 +30,7 @@ MEASURED = {
     ("FetchPush", "fast"): Measured(5.8, 0.96),
     ("FetchSlide", "fast"): Measured(9.5, None),
     ("FetchPickAndPlace", "fast"): Measured(12.7, None),
-    ("Kitchen", "fast"): Measured(11.2, 1.01),
+    ("Kitchen", "fast"): Measured(19.1, None),
     ("HalfCheetah", "fast"): Measured(5.8, 0.92),
 }
 
