@@ -163,7 +163,8 @@ class Trainer:
         noise = self.learner.draw_noise(self.streams.noise, ids)
         gaussian, uniform, chance = (np.asarray(x) for x in noise)
         kept = exploration(self.config, episode)
-        noise = (kept * gaussian, uniform, chance / kept)  # kept: as likely as it is large
+        # An action is random where its chance falls below a probability: larger means rarer.
+        noise = (kept * gaussian, uniform, chance / kept)
         return episode_seeds(self.config.seed, ids), skills, noise
 
     def _collect(self, episode: int, behaviour: Policy, draws: Draws) -> Rollout:

@@ -98,11 +98,13 @@ def _shoot(
                         picture = _framed(film.look(film.worlds[index]), colors[index])
                         frame[row : row + size, column : column + size] = picture
                     writer.send(frame)
+                progress.update(step)
+                if step == steps:
+                    break
                 for index, action in enumerate(skills.act(obs, codes)):
                     if active[index]:  # one that has ended keeps its last picture
                         obs[index], ended = film.worlds[index].step(action)
                         active[index] = not ended and bool(np.isfinite(obs[index]).all())
-                progress.update(step)
     finally:
         writer.close()
         film.close()
