@@ -44,37 +44,56 @@ REFERENCES: dict[str, tuple[str, dict]] = {
 """Our environments and how gymnasium makes the same ones."""
 
 
-class Stepped(NamedTuple):
-    """Environments of one kind."""
+class Kind(NamedTuple):
+    """One way to step environments."""
 
-    reset: Callable[[], object]
-    step: Callable[[np.ndarray], object]
+    play: Callable[[np.ndarray], float]
+    """Seconds of stepping through actions (steps, ENVS, action_dim), one episode for each seed."""
     close: Callable[[], object]
-    count: int = ENVS
 
 
-def ours(name: str, workers: int) -> Stepped:
+def together(reset: Callable[[], object], step: Callable[[np.ndarray], object]) -> Callable:
+    """All episodes side by side."""
+
+    def play(actions: np.ndarray) -> float:
+        reset()
+        start = time.perf_counter()
+        for action in actions:
+            step(action)
+        return time.perf_counter() - start
+
+    return play
+
+
+def ours(name: str, workers: int) -> Kind:
     """csd's threads over MjData."""
     pool, active = envs.make(name, ENVS, workers=workers), np.ones(ENVS, bool)
-    seeds = list(range(ENVS))
-    return Stepped(lambda: pool.reset(seeds), lambda a: pool.step(a, active), pool.close)
+    play = together(lambda: pool.reset(list(range(ENVS))), lambda action: pool.step(action, active))
+    return Kind(play, pool.close)
 
 
-def one_process(name: str) -> Stepped:
-    """One of gymnasium's own environments."""
+def one_process(name: str) -> Kind:
+    """One of gymnasium's own environments: the same episodes, one after the other."""
     env_id, options = REFERENCES[name]
     env = gymnasium.make(env_id, **options)
-    return Stepped(lambda: env.reset(seed=0), lambda a: env.step(a[0]), env.close, 1)
+
+    def play(actions: np.ndarray) -> float:
+        return sum(
+            together(lambda seed=seed: env.reset(seed=seed), env.step)(actions[:, seed])
+            for seed in range(ENVS)
+        )
+
+    return Kind(play, env.close)
 
 
-def gymnasium_vector(name: str, kind: str) -> Stepped:
+def gymnasium_vector(name: str, kind: str) -> Kind:
     """gymnasium's own vector environments."""
     env_id, options = REFERENCES[name]
     pool = gymnasium.make_vec(env_id, ENVS, vectorization_mode=kind, **options)
-    return Stepped(lambda: pool.reset(seed=0), pool.step, pool.close)
+    return Kind(together(lambda: pool.reset(seed=0), pool.step), pool.close)
 
 
-def with_envpool(name: str) -> Stepped | None:
+def with_envpool(name: str) -> Kind | None:
     """EnvPool on the same number of threads, if it is installed."""
     try:
         import envpool
@@ -85,13 +104,13 @@ def with_envpool(name: str) -> Stepped | None:
     except Exception as error:
         print(f"EnvPool: {error}")
         return None
-    return Stepped(pool.reset, pool.step, pool.close)
+    return Kind(together(pool.reset, pool.step), pool.close)
 
 
 def environments(name: str) -> None:
-    """Steps per second, each kind's best of many short rounds, in turns: machines are noisy."""
+    """Steps per second of the same episodes, the median of rounds in turns: machines are noisy."""
     fetch.register_robotics()
-    kinds: dict[str, Stepped | None] = {
+    kinds: dict[str, Kind | None] = {
         f"csd, {CORES} threads": ours(name, CORES),
         "csd, 1 thread": ours(name, 1),
         "gymnasium, one process": one_process(name),
@@ -101,23 +120,19 @@ def environments(name: str) -> None:
     }
     shape = (STEPS, ENVS, envs.spec(name).action_dim)
     actions = np.random.default_rng(0).uniform(-1, 1, shape).astype(np.float32)
-    rates = dict.fromkeys(kinds, 0.0)
+    seconds: dict[str, list[float]] = {label: [] for label in kinds}
     for _ in range(ROUNDS):
-        for label, stepped in kinds.items():
-            if stepped is not None:
-                stepped.reset()
-                start = time.perf_counter()
-                for action in actions:
-                    stepped.step(action[: stepped.count])
-                seconds = time.perf_counter() - start
-                rates[label] = max(rates[label], STEPS * stepped.count / seconds)
-    own = rates[f"csd, {CORES} threads"]
+        for label, kind in kinds.items():
+            if kind is not None:
+                seconds[label].append(kind.play(actions))
+    own = np.median(seconds[f"csd, {CORES} threads"])
     print(f"\n{name}, {ENVS} environments, random actions (steps per second)")
-    for label, stepped in kinds.items():
+    for label, kind in kinds.items():
         shown = "not installed"
-        if stepped is not None:
-            shown = f"{rates[label]:8.0f}   csd is {own / rates[label]:.2f} x"
-            stepped.close()
+        if kind is not None:
+            middle = np.median(seconds[label])
+            shown = f"{STEPS * ENVS / middle:8.0f}   csd is {middle / own:.2f} x"
+            kind.close()
         print(f"  {label:<44}{shown}")
 
 

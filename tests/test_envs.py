@@ -7,6 +7,7 @@ import pytest
 from csd import envs
 from csd.envs import fetch
 from csd.envs.gym import GymWorld
+from csd.envs.vector import ThreadedWorlds
 from csd.errors import UserError
 from tests.contacts import ever_touch
 
@@ -60,6 +61,37 @@ def test_number_of_workers_changes_nothing():
         outcomes.append(np.array(states))
         vector.close()
     np.testing.assert_array_equal(outcomes[0], outcomes[1])
+
+
+class Brittle:
+    """A world that fails when told to."""
+
+    spec = envs.spec("Probe")
+
+    def reset(self, seed):
+        return np.full(self.spec.obs_dim, seed)
+
+    def step(self, action):
+        if action[0] > 0.5:
+            raise ValueError("broken")
+        return np.zeros(self.spec.obs_dim), False
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize("fails", range(4))
+def test_an_error_in_a_world_arrives_and_leaves_the_threads_usable(fails):
+    pool, active = ThreadedWorlds(Brittle, 4, workers=3), np.ones(4, bool)
+    assert pool.reset([5, 6, 7, 8])[:, 0].tolist() == [5, 6, 7, 8]
+    actions = np.zeros((4, 2), np.float32)
+    actions[fails] = 1.0
+    with pytest.raises(ValueError, match="broken"):
+        pool.step(actions, active)
+    states, _ = pool.step(np.zeros((4, 2), np.float32), active)
+    assert not states.any()
+    pool.close()
+    pool.close()
 
 
 def test_inactive_environments_stand_still():
