@@ -9,6 +9,7 @@ import optax
 import pytest
 
 from csd import envs
+from csd.acting import act
 from csd.collect import as_episodes, collect, episode_seeds
 from csd.config import CSDConfig, SACConfig, exploration, gradient_steps, replace
 from csd.learner import Learner, focus_indices, pieces
@@ -314,7 +315,7 @@ def test_random_actions_come_with_the_configured_probability():
     noise = tuple(np.asarray(x) for x in learner.draw_noise(jax.random.key(2), ids))
     pool = envs.make("Probe", 64)
     rollout = collect(pool, learner, policy, episode_seeds(0, ids), skills, noise)
-    mean = np.tanh(learner.policy(policy, rollout.obs[:, 0], skills)[0])
+    mean = act(learner.config, policy, rollout.obs[:, 0], skills, None)
     random = np.abs(rollout.action[:, 0] - mean).max(axis=1) > 1e-6
     np.testing.assert_array_equal(random, noise[2][:, 0] < 0.3)
     assert 0.25 < np.mean(noise[2] < 0.3) < 0.35

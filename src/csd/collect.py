@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from csd.acting import Policy, act
 from csd.envs.vector import VectorEnv
-from csd.learner import Learner, Policy
-from csd.rl import sac
+from csd.learner import Learner
 from csd.rl.replay import Replay
 
 
@@ -53,7 +53,7 @@ def collect(
             a = noise[1][:, t]
         else:
             a = act(
-                learner,
+                learner.config,
                 policy,
                 obs[:, t],
                 skills,
@@ -80,18 +80,6 @@ def collect(
     if not config.bootstrap_time_limit:
         terminal[:] = 1.0
     return Rollout(obs, action, skills, length, terminal, diverged)
-
-
-def act(
-    learner: Learner,
-    policy: Policy,
-    obs: np.ndarray,
-    skills: np.ndarray,
-    noise: list[np.ndarray] | None,
-) -> np.ndarray:
-    """Actions in [-1, 1]; without noise the policy's mean."""
-    mean, std = learner.policy(policy, obs, skills)
-    return sac.explore(learner.config.sac, mean, std, noise)
 
 
 def as_episodes(rollout: Rollout) -> Replay:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from csd.acting import Policy, draw_noise
 from csd.compilation import enable_cache
 from csd.config import Config, gradient_steps
 from csd.envs.base import EnvSpec
@@ -37,13 +38,6 @@ class Keys(NamedTuple):
 
     policy: Array
     method: Array
-
-
-class Policy(NamedTuple):
-    """What is needed to act, and nothing more."""
-
-    actor: Any
-    normalizer: Normalizer
 
 
 def focus_indices(focus: str, env: EnvSpec) -> tuple[int, ...]:
@@ -106,7 +100,9 @@ class Learner:
         self.store = jax.jit(self._store, donate_argnums=(0, 1))
         self.profile = jax.jit(self._profile)
         self.draw_skills = jax.jit(self._draw_skills)
-        self.draw_noise = jax.jit(self._draw_noise)
+        self.draw_noise = jax.jit(
+            partial(draw_noise, horizon=env.horizon, action_dim=env.action_dim)
+        )
 
     # ---- construction
 
@@ -304,21 +300,6 @@ class Learner:
 
     # ---- acting
 
-    def policy(self, policy: Policy, obs: np.ndarray, skill: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Mean and standard deviation before squashing.
-
-        In NumPy: a compiled call would wait for the gradient steps that run beside it.
-        """
-        inputs = np.concatenate([self.normalize(policy, obs), skill], axis=-1)
-        mean, log_std = sac.policy(policy.actor, self.config.sac, inputs, xp=np)
-        return mean, np.exp(log_std)
-
-    def normalize(self, policy: Policy, obs: np.ndarray) -> np.ndarray:
-        """States as the policy sees them."""
-        if self.config.normalizer == "none":
-            return obs
-        return normalizer.apply(policy.normalizer, obs, self.config.obs_clip, xp=np)
-
     def snapshot(self, state: LearnerState) -> Policy:
         """A copy of what acting needs, on the host."""
         return jax.tree.map(np.array, Policy(state.sac.actor, state.normalizer))
@@ -326,17 +307,3 @@ class Learner:
     def _draw_skills(self, key: Array, episodes: Array) -> Array:
         """The skill of each episode, a function of the key and the episode's number."""
         return jax.vmap(lambda e: draw_skill(self.spec, jax.random.fold_in(key, e)))(episodes)
-
-    def _draw_noise(self, key: Array, episodes: Array) -> tuple[Array, Array, Array]:
-        """Per step of each episode: Gaussian noise, a uniform action, a uniform number."""
-        shape = (self.env.horizon, self.env.action_dim)
-
-        def one(episode: Array) -> tuple[Array, Array, Array]:
-            a, b, c = jax.random.split(jax.random.fold_in(key, episode), 3)
-            return (
-                jax.random.normal(a, shape),
-                jax.random.uniform(b, shape, minval=-1.0, maxval=1.0),
-                jax.random.uniform(c, shape[:1]),
-            )
-
-        return jax.vmap(one)(episodes)

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from csd import checkpoint, envs, pretrained, rundir
-from csd.collect import act
+from csd.acting import Policy, act, normalize
 from csd.errors import UserError
-from csd.learner import Learner, LearnerState, Policy
+from csd.learner import Learner, LearnerState
 from csd.training import Streams
 
 TRAINING_ONLY = re.compile(r"/(critic|target_actor|target_critic|(\w+_)?opt)(/|$)")
@@ -52,12 +52,12 @@ class Skills:
         single = obs.ndim == 1
         obs, skill = np.atleast_2d(obs), np.atleast_2d(skill)
         skill = np.broadcast_to(skill, (len(obs), skill.shape[-1]))
-        action = act(self.learner, self.policy, obs, skill, None)
+        action = act(self.config, self.policy, obs, skill, None)
         return action[0] if single else action
 
     def normalize(self, obs: np.ndarray) -> np.ndarray:
         """States as the policy sees them."""
-        return self.learner.normalize(self.policy, obs)
+        return normalize(self.config, self.policy, obs)
 
     def embed(self, obs: Any) -> np.ndarray:
         """phi(obs) for methods that learn one, single or batched."""

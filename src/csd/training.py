@@ -10,13 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from csd import checkpoint, envs, rundir, stopping
+from csd.acting import Policy
 from csd.clock import Clock
 from csd.collect import Rollout, as_episodes, collect, episode_seeds
 from csd.config import Config, exploration
 from csd.envs.vector import VectorEnv
 from csd.evaluation.distance import distance_profile
 from csd.evaluation.skills import Target, evaluation_skills, find_target, measure, roll_out
-from csd.learner import Learner, LearnerState, Policy
+from csd.learner import Learner, LearnerState
 from csd.metrics import MetricsLog
 from csd.progress import Progress
 from csd.rl.replay import Replay

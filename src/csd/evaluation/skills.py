@@ -5,13 +5,14 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from csd.acting import Policy
 from csd.collect import Rollout, collect, episode_seeds
 from csd.envs.base import EnvSpec
 from csd.envs.vector import VectorEnv
 from csd.errors import UserError
 from csd.evaluation.families import FAMILIES
 from csd.evaluation.measures import bins_covered, circular_correlation, explained_by_skill
-from csd.learner import Learner, Policy
+from csd.learner import Learner
 
 REPEATS = 4  # rollouts of each discrete skill
 EVALUATION_STREAM = 7919  # evaluation episodes never share a seed with training episodes

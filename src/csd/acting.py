@@ -1,0 +1,59 @@
+"""What a frozen policy does: actions from states and skills, and the chance of an episode."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax import Array
+
+from csd.config import Config
+from csd.rl import normalizer, sac
+from csd.rl.normalizer import Normalizer
+
+
+class Policy(NamedTuple):
+    """What is needed to act, and nothing more, on the host."""
+
+    actor: Any
+    normalizer: Normalizer
+
+
+def act(
+    config: Config,
+    policy: Policy,
+    obs: np.ndarray,
+    skill: np.ndarray,
+    noise: Sequence[np.ndarray] | None,
+) -> np.ndarray:
+    """Actions in [-1, 1]; without noise the policy's mean.
+
+    In NumPy: a compiled call would wait for the gradient steps that run beside it.
+    """
+    inputs = np.concatenate([normalize(config, policy, obs), skill], axis=-1)
+    mean, log_std = sac.policy(policy.actor, config.sac, inputs, xp=np)
+    return sac.explore(config.sac, mean, np.exp(log_std), noise)
+
+
+def normalize(config: Config, policy: Policy, obs: np.ndarray) -> np.ndarray:
+    """States as the policy sees them."""
+    if config.normalizer == "none":
+        return obs
+    return normalizer.apply(policy.normalizer, obs, config.obs_clip, xp=np)
+
+
+def draw_noise(
+    key: Array, episodes: Array, horizon: int, action_dim: int
+) -> tuple[Array, Array, Array]:
+    """Per step of each episode: Gaussian noise, a uniform action, a uniform number."""
+    shape = (horizon, action_dim)
+
+    def one(episode: Array) -> tuple[Array, Array, Array]:
+        a, b, c = jax.random.split(jax.random.fold_in(key, episode), 3)
+        return (
+            jax.random.normal(a, shape),
+            jax.random.uniform(b, shape, minval=-1.0, maxval=1.0),
+            jax.random.uniform(c, shape[:1]),
+        )
+
+    return jax.vmap(one)(episodes)
