@@ -96,16 +96,7 @@ FAST: dict[str, Any] = (
 TWO_D: dict[str, Any] = {"skill_type": "continuous", "skill_dim": 2, "skill_unit_length": True}
 
 FAST_CHANGES: dict[str, dict[str, Any]] = {
-    "Ant": TWO_D
-    | sizes(128, 1e-3)
-    | {
-        "episodes": 8_000,
-        "updates": 100,
-        "method_updates": 100,
-        "batch_size": 512,
-        "final_lr": 0.2,
-        "obs_clip": 5.0,
-    },
+    "Ant": TWO_D | sizes(128, 1e-3) | {"episodes": 8_800, "final_lr": 0.2, "obs_clip": 5.0},
     "HalfCheetah": sizes(128, 1e-3) | {"episodes": 7_200, "batch_size": 128, "final_lr": 0.2},
     "Humanoid": TWO_D | {"horizon": 400, "replay_episodes": 2_500, "start_steps": 10_000},
 }
