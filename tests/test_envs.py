@@ -1,5 +1,8 @@
 """Environments: parity with gymnasium-robotics, determinism, and errors a user can mend."""
 
+import os
+import time
+
 import gymnasium
 import numpy as np
 import pytest
@@ -7,7 +10,7 @@ import pytest
 from csd import envs
 from csd.envs import fetch
 from csd.envs.gym import GymWorld
-from csd.envs.vector import ThreadedWorlds
+from csd.envs.vector import ThreadedWorlds, number_of_workers
 from csd.errors import UserError
 from tests.contacts import ever_touch
 
@@ -63,6 +66,12 @@ def test_number_of_workers_changes_nothing():
     np.testing.assert_array_equal(outcomes[0], outcomes[1])
 
 
+@pytest.mark.parametrize("wanted, num_envs, count", [(0, 8, 3), (0, 2, 2), (5, 8, 5), (5, 1, 1)])
+def test_a_worker_for_each_core_that_may_be_used(wanted, num_envs, count, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {1, 4, 6}, raising=False)
+    assert number_of_workers(wanted, num_envs) == count
+
+
 class Brittle:
     """A world that fails when told to."""
 
@@ -72,6 +81,7 @@ class Brittle:
         return np.full(self.spec.obs_dim, seed)
 
     def step(self, action):
+        time.sleep(0.02)  # so that every thread gets some
         if action[0] > 0.5:
             raise ValueError("broken")
         return np.zeros(self.spec.obs_dim), False
