@@ -1,6 +1,8 @@
 """Environments: parity with gymnasium-robotics, determinism, and errors a user can mend."""
 
+import gc
 import os
+import threading
 import time
 
 import gymnasium
@@ -88,6 +90,16 @@ class Brittle:
 
     def close(self):
         pass
+
+
+def test_threads_end_with_a_pool_that_nobody_closed():
+    before = threading.active_count()
+    pool = ThreadedWorlds(Brittle, 4, workers=3)
+    pool.reset([1, 2, 3, 4])
+    assert threading.active_count() == before + 2
+    del pool
+    gc.collect()
+    assert threading.active_count() == before
 
 
 @pytest.mark.parametrize("fails", range(4))

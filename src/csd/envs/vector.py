@@ -2,6 +2,7 @@
 
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
@@ -53,6 +54,7 @@ class ThreadedWorlds:
         self._obs = np.zeros((num_envs, self.spec.obs_dim), np.float32)
         self._ended = np.zeros(num_envs, bool)
         self._crew = Crew(self.workers - 1)
+        weakref.finalize(self, self._crew.close)
 
     def reset(self, seeds: Sequence[int]) -> np.ndarray:
         """Start episode i from `seeds[i]`."""
@@ -105,6 +107,7 @@ class Crew:
             self._take(work)
         finally:
             self._finish()
+            self._work = None  # it holds on to the worlds
         if self._error is not None:
             error, self._error = self._error, None
             raise error
@@ -124,26 +127,30 @@ class Crew:
             work(index)
 
     def _help(self) -> None:
-        seen = 0
-        while True:
+        seen, more = 0, True
+        while more:
             with self._go:
                 while self._round == seen:
                     self._go.wait()
                 seen = self._round
-            work = self._work
-            try:
-                if work is not None:
-                    self._take(work)
-            except BaseException as error:
-                self._error = error
-            with self._done:
-                self._busy -= 1
-                self._done.notify()
-            if work is None:
-                return
+            more = self._take_part()
+
+    def _take_part(self) -> bool:
+        """A helper's part of a round; whether another round may follow."""
+        work = self._work
+        try:
+            if work is not None:
+                self._take(work)
+        except BaseException as error:
+            self._error = error
+        with self._done:
+            self._busy -= 1
+            self._done.notify()
+        return work is not None
 
     def close(self) -> None:
         """End the threads."""
         self._start(None)
-        self._finish()
+        for thread in self._threads:
+            thread.join()
         self._threads = []
