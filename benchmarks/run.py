@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import gymnasium
@@ -42,6 +43,12 @@ REFERENCES: dict[str, tuple[str, dict]] = {
     "HalfCheetah": ("HalfCheetah-v5", POSITIONS),
 }
 """Our environments and how gymnasium makes the same ones."""
+
+
+def in_turns(*measures: Callable[[], float], rounds: int = ROUNDS) -> list[float]:
+    """The median of each, measured in turns: machines are noisy."""
+    rows = [[measure() for measure in measures] for _ in range(rounds)]
+    return np.median(rows, axis=0).tolist()
 
 
 class Kind(NamedTuple):
@@ -108,7 +115,7 @@ def with_envpool(name: str) -> Kind | None:
 
 
 def environments(name: str) -> None:
-    """Steps per second of the same episodes, the median of rounds in turns: machines are noisy."""
+    """Steps per second of the same episodes."""
     fetch.register_robotics()
     kinds: dict[str, Kind | None] = {
         f"csd, {CORES} threads": ours(name, CORES),
@@ -120,35 +127,33 @@ def environments(name: str) -> None:
     }
     shape = (STEPS, ENVS, envs.spec(name).action_dim)
     actions = np.random.default_rng(0).uniform(-1, 1, shape).astype(np.float32)
-    seconds: dict[str, list[float]] = {label: [] for label in kinds}
-    for _ in range(ROUNDS):
-        for label, kind in kinds.items():
-            if kind is not None:
-                seconds[label].append(kind.play(actions))
-    own = np.median(seconds[f"csd, {CORES} threads"])
+    installed = {label: kind for label, kind in kinds.items() if kind is not None}
+    medians = in_turns(*(partial(kind.play, actions) for kind in installed.values()))
+    seconds = dict(zip(installed, medians, strict=True))
+    own = seconds[f"csd, {CORES} threads"]
     print(f"\n{name}, {ENVS} environments, random actions (steps per second)")
-    for label, kind in kinds.items():
+    for label in kinds:
         shown = "not installed"
-        if kind is not None:
-            middle = np.median(seconds[label])
-            shown = f"{STEPS * ENVS / middle:8.0f}   csd is {middle / own:.2f} x"
-            kind.close()
+        if label in installed:
+            rate, ratio = STEPS * ENVS / seconds[label], seconds[label] / own
+            shown = f"{rate:8.0f}   csd is {ratio:.2f} x"
+            installed[label].close()
         print(f"  {label:<44}{shown}")
 
 
-def matmul_rate(size: int = 1024) -> float:
-    """FLOP per second of a large float32 matrix product on all threads of XLA."""
+def matmul(size: int = 1024) -> Callable[[], float]:
+    """FLOP per second of a large float32 matrix product on all threads of XLA, at each call."""
     a = jnp.ones((size, size), jnp.float32)
     product = jax.jit(lambda a: a @ a)
     product(a).block_until_ready()
 
-    seconds = np.inf
-    for _ in range(ROUNDS):
+    def rate(repeats: int = 10) -> float:
         start = time.perf_counter()
-        for _ in range(10):
+        for _ in range(repeats):
             product(a).block_until_ready()
-        seconds = min(seconds, (time.perf_counter() - start) / 10)
-    return 2.0 * size**3 / seconds
+        return 2.0 * size**3 * repeats / (time.perf_counter() - start)
+
+    return rate
 
 
 def step_flops(learner: Learner) -> float:
@@ -168,17 +173,20 @@ def step_flops(learner: Learner) -> float:
     return 2.0 * config.batch_size * (4 * actor + 6 * critic + 8 * phi + 3 * density)
 
 
-def seconds_per_step(learner: Learner, steps: int = 50, rounds: int = 8) -> float:
-    """The best round of one compiled call of `steps` gradient steps."""
+def epoch(learner: Learner, steps: int = 50) -> Callable[[], float]:
+    """Seconds of one gradient step of `steps` in one call, at each call."""
     state, memory = learner.init(jax.random.key(0)), learner.init_replay()
     memory = memory._replace(length=memory.length + learner.env.horizon)
     memory = memory._replace(obs=0.1 * jax.random.normal(jax.random.key(1), memory.obs.shape))
-    seconds = np.inf
-    for _ in range(1 + rounds):  # the first compiles
+
+    def seconds() -> float:
+        nonlocal state
         start = time.perf_counter()
         state, _ = learner.train(state, memory, jax.random.key(0))
         jax.block_until_ready(state)
-        seconds = min(seconds, (time.perf_counter() - start) / steps)
+        return (time.perf_counter() - start) / steps
+
+    seconds()  # compiles
     return seconds
 
 
@@ -197,7 +205,7 @@ def gradient_steps() -> None:
     )
     for name in ("paper", "fast"):
         learner = bench_learner("csd", name)
-        peak, seconds = matmul_rate(), seconds_per_step(learner)
+        peak, seconds = in_turns(matmul(), epoch(learner), rounds=2 * ROUNDS)
         flops = step_flops(learner)
         print(
             f"  {name:<6} {1e3 * seconds:6.2f} ms  {1 / seconds:6.0f} updates/s  "
@@ -209,9 +217,9 @@ def gradient_steps() -> None:
 def methods() -> None:
     """Updates per second of every method at the sizes of `fast`."""
     print("\nGradient steps of each method (FetchPush, fast)", flush=True)
-    own = seconds_per_step(bench_learner("csd", "fast"))
+    reference = epoch(bench_learner("csd", "fast"))
     for method in ALGORITHMS:
-        seconds = seconds_per_step(bench_learner(method, "fast"))
+        own, seconds = in_turns(reference, epoch(bench_learner(method, "fast")))
         print(
             f"  {method:<14}{1e3 * seconds:6.2f} ms  {1 / seconds:6.0f} updates/s  "
             f"{own / seconds:.2f} x the rate of csd",
