@@ -85,8 +85,8 @@ class ThreadedWorlds:
 class Crew:
     """Threads that share out small pieces of work with the one that asks.
 
-    A pool of futures does the same and takes twice as long to hand over, which at 50
-    microseconds a step is a tenth of the time.
+    A pool of futures does the same but takes longer to hand over: a tenth of the time where a
+    step is 50 microseconds.
     """
 
     def __init__(self, helpers: int) -> None:
