@@ -17,7 +17,7 @@ from csd.methods import METHODS, MethodSpec, fixed
 from csd.methods.dsd import dsd
 from csd.presets import preset
 from csd.rl import normalizer, replay, sac
-from csd.rl.networks import mlp
+from csd.rl.networks import dense_init, mlp
 from csd.rl.optimizer import adam, descend
 from csd.rl.replay import Batch
 from csd.training import Trainer
@@ -109,6 +109,15 @@ def make_batch(size=6, terminal=0.0):
         jax.random.normal(keys[3], (size, 2)),
         jnp.full(size, terminal),
     )
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (300, 300)])
+def test_layers_start_as_jax_would_start_them(shape):
+    key = jax.random.key(3)
+    layer = dense_init(key, *shape, scale=0.5)
+    glorot = jax.nn.initializers.glorot_uniform()(key, shape)
+    np.testing.assert_array_equal(layer["w"], 0.5 * glorot)
+    assert not layer["b"].any()
 
 
 @pytest.mark.parametrize("terminal", [0.0, 1.0])

@@ -1,9 +1,22 @@
-"""JAX's persistent compilation cache, in the user's cache folder."""
+"""Compiling little and keeping it: a run's first line should not wait for XLA."""
 
 import os
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})
+"""`jax.jit` for what would compile longer than it ever runs, such as drawing noise."""
+
+
+def zeros(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Array:
+    """Zeros made on the host: `jnp.zeros` compiles a function for every new shape."""
+    return jnp.asarray(np.zeros(shape, dtype))
 
 
 def enable_cache() -> None:

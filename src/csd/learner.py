@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 
 from csd.acting import Policy, draw_noise
-from csd.compilation import enable_cache
+from csd.compilation import enable_cache, quick_jit
 from csd.config import Config, gradient_steps
 from csd.envs.base import EnvSpec
 from csd.errors import UserError, nearest, require
@@ -99,8 +99,8 @@ class Learner:
         self.warm = jax.jit(self._warm, donate_argnums=0)
         self.store = jax.jit(self._store, donate_argnums=(0, 1))
         self.profile = jax.jit(self._profile)
-        self.draw_skills = jax.jit(self._draw_skills)
-        self.draw_noise = jax.jit(
+        self.draw_skills = quick_jit(self._draw_skills)
+        self.draw_noise = quick_jit(
             partial(draw_noise, horizon=env.horizon, action_dim=env.action_dim)
         )
 

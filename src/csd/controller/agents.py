@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from csd.compilation import enable_cache
+from csd.compilation import enable_cache, quick_jit
 from csd.controller.config import ControlConfig
 from csd.rl import normalizer, ppo, sac, transitions
 from csd.rl.normalizer import Normalizer
@@ -87,7 +87,7 @@ def _count(state: Normalizer, episodes: Episodes) -> Normalizer:
 
 def _per_episode(draw: Callable[[Array], Any]) -> Callable[[Array, Any], Any]:
     """Independent draws for every episode, compiled."""
-    return jax.jit(lambda key, ids: jax.vmap(lambda e: draw(jax.random.fold_in(key, e)))(ids))
+    return quick_jit(lambda key, ids: jax.vmap(lambda e: draw(jax.random.fold_in(key, e)))(ids))
 
 
 class SACAgent:

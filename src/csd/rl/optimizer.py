@@ -2,8 +2,10 @@
 
 from typing import Any, TypeVar, cast
 
+import jax
 import optax
 
+from csd.compilation import zeros
 from csd.config import FALLING
 
 Tree = TypeVar("Tree")
@@ -11,10 +13,15 @@ Tree = TypeVar("Tree")
 
 def adam(lr: float, steps: int, final: float) -> optax.GradientTransformation:
     """Adam whose rate falls linearly to `final * lr` over the last part of `steps`."""
-    if final == 1.0:
-        return optax.adam(lr)
     falling = max(int(FALLING * steps), 1)
-    return optax.adam(optax.linear_schedule(lr, final * lr, falling, steps - falling))
+    schedule = optax.linear_schedule(lr, final * lr, falling, steps - falling)
+    optimizer = optax.adam(lr if final == 1.0 else schedule)
+
+    def init(params: Any) -> Any:
+        start = jax.eval_shape(optimizer.init, params)
+        return jax.tree.map(lambda x: zeros(x.shape, x.dtype), start)
+
+    return optax.GradientTransformation(init, optimizer.update)
 
 
 def descend(

@@ -4,7 +4,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
+
+from csd.compilation import zeros
 
 
 class Replay(NamedTuple):
@@ -32,12 +35,12 @@ class Batch(NamedTuple):
 def init(capacity: int, horizon: int, obs_dim: int, action_dim: int, skill_dim: int) -> Replay:
     """An empty replay."""
     return Replay(
-        jnp.zeros((capacity, horizon + 1, obs_dim), jnp.float32),
-        jnp.zeros((capacity, horizon, action_dim), jnp.float32),
-        jnp.zeros((capacity, skill_dim), jnp.float32),
-        jnp.zeros(capacity, jnp.int32),
-        jnp.zeros(capacity, jnp.float32),
-        jnp.zeros((), jnp.int32),
+        zeros((capacity, horizon + 1, obs_dim)),
+        zeros((capacity, horizon, action_dim)),
+        zeros((capacity, skill_dim)),
+        zeros(capacity, np.int32),
+        zeros(capacity),
+        zeros((), np.int32),
     )
 
 
