@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from csd import pretrained, rundir
 from csd.checkpoint import episodes
 from csd.config import Config, replace
+from csd.errors import UserError
 from csd.presets import preset as preset_config
 from csd.training import Trainer
 
@@ -114,3 +115,17 @@ def video(
     path = pretrained.writable(run_dir)
     file = Path(output) if output is not None else path / rundir.VIDEOS / "skills.mp4"
     return video(path, skills, size, file, quiet)
+
+
+def explore(run_dir: str | Path, port: int = 8080, host: str = "127.0.0.1") -> None:
+    """Serve a web page on which to pick skills and watch them, until Ctrl-C."""
+    path = pretrained.find(run_dir)
+    try:
+        from csd.viz.explore import explore
+    except ImportError as error:
+        if (error.name or "").split(".")[0] not in ("viser", "mjviser"):
+            raise
+        raise UserError(
+            "the page needs viser and mjviser: install them with `pip install 'csd[explore]'`"
+        ) from None
+    explore(path, port, host)

@@ -4,7 +4,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-from csd.cli.look import evaluate, listing, plot, video
+from csd.cli.look import evaluate, explore, listing, plot, video
 from csd.cli.run import control, train
 from csd.errors import UserError, nearest
 
@@ -21,6 +21,7 @@ Unsupervised skill discovery: robots that teach themselves to move the world.
   csd evaluate RUN    did it learn? figures beside random and untrained behaviour
   csd plot RUN        skill trajectories, learning curves, sigma by dimension
   csd video RUN       a grid of skills at work, mp4
+  csd explore RUN     a web page: pick a skill, watch it
   csd list [WHAT]     envs, methods, tasks, skills, presets
 
 Start with `csd train Probe` (seconds) or `csd train FetchPush` (minutes).
@@ -33,6 +34,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "evaluate": evaluate,
     "plot": plot,
     "video": video,
+    "explore": explore,
     "list": listing,
 }
 

@@ -1,4 +1,4 @@
-"""`csd evaluate`, `csd plot`, `csd video` and `csd list`: what only looks."""
+"""`csd evaluate`, `csd plot`, `csd video`, `csd explore` and `csd list`: what only looks."""
 
 import json
 from dataclasses import dataclass
@@ -64,6 +64,22 @@ class Video:
 
 
 @dataclass(frozen=True)
+class Explore:
+    """Serve a web page on which to pick a skill and watch it, until Ctrl-C.
+
+    Skills can be changed in mid-episode; the paths they leave stay in view. Of a run that is
+    still training, newer checkpoints are picked up as they come.
+    """
+
+    run: tyro.conf.Positional[Path]
+    """Folder of the run, or the name of pretrained skills."""
+    port: int = 8080
+    """Port of the page; 0 for any that is free."""
+    host: str = "127.0.0.1"
+    """Address to listen on: by default only this machine can see the page; 0.0.0.0 for all."""
+
+
+@dataclass(frozen=True)
 class List:
     """List what there is."""
 
@@ -108,6 +124,15 @@ def video(args: list[str]) -> int:
     from csd import api
 
     print(api.video(options.run, options.skills, options.size, options.output))
+    return 0
+
+
+def explore(args: list[str]) -> int:
+    """Show a run."""
+    options = parse(Explore, args or ["--help"], "csd explore")
+    from csd import api
+
+    api.explore(options.run, options.port, options.host)
     return 0
 
 

@@ -13,6 +13,7 @@ from csd.envs.offscreen import Camera, Offscreen
 from csd.errors import UserError
 
 POINT, PUCK, PLANE = (40, 90, 200), (220, 120, 30), (245, 245, 245)
+PROBE_CAMERA = Camera((0.0, 0.0, 0.0), distance=2.0, azimuth=90.0, elevation=-60.0)
 
 
 class Film(NamedTuple):

@@ -4,15 +4,19 @@ import importlib
 from typing import Any
 
 import gymnasium
+import mujoco
 import numpy as np
 
 from csd.envs.base import EnvSpec
 from csd.envs.fetch import IDS as FETCH_IDS
 from csd.envs.fetch import register_robotics
 from csd.envs.locomotion import BODIES
+from csd.envs.offscreen import Camera
 from csd.errors import UserError, nearest
 
 OWN_NAMES = ["Probe", "Kitchen", *FETCH_IDS, *BODIES]
+TRAVELLING = [mujoco.mjtCamLight.mjCAMLIGHT_TRACK, mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM]
+"""Kinds of a model's cameras that say which of its bodies travels."""
 
 
 def make_gym(env_id: str, **kwargs: Any) -> gymnasium.Env:
@@ -86,6 +90,33 @@ class GymWorld:
     def render(self) -> Any:
         """What the environment draws of itself in its render mode."""
         return self._env.render()
+
+    @property
+    def model(self) -> mujoco.MjModel:
+        """The simulator's model."""
+        return self._env.unwrapped.model
+
+    @property
+    def data(self) -> mujoco.MjData:
+        """The simulator's state."""
+        return self._env.unwrapped.data
+
+    def camera(self) -> Camera:
+        """Where the environment's own renderer looks from; only for a MuJoCo simulation."""
+        env = self._env.unwrapped
+        if not isinstance(getattr(env, "data", None), mujoco.MjData):
+            raise UserError(f"{self.spec.name} is no MuJoCo simulation: there is no scene to show")
+        own = getattr(getattr(env, "mujoco_renderer", None), "default_cam_config", None) or {}
+        travels = np.isin(env.model.cam_mode, TRAVELLING).nonzero()[0]
+        follow = env.model.body(env.model.cam_bodyid[travels[0]]).name if len(travels) else ""
+        x, y, z = (0.0, 0.0, 0.0) if follow else own.get("lookat", env.model.stat.center)
+        return Camera(
+            (float(x), float(y), float(z)),
+            float(own.get("distance", 2.0 * env.model.stat.extent)),
+            float(own.get("azimuth", 90.0)),
+            float(own.get("elevation", -30.0)),
+            follow,
+        )
 
     def _flat(self, obs: Any) -> np.ndarray:
         return np.ravel(obs["observation"] if isinstance(obs, dict) else obs)

@@ -9,6 +9,7 @@ from csd.envs import fetch, film, kitchen, locomotion, probe
 from csd.envs.base import EnvSpec, World
 from csd.envs.film import Film
 from csd.envs.gym import GymWorld, gym_spec, make_gym
+from csd.envs.offscreen import Camera
 from csd.envs.vector import ThreadedWorlds, VectorEnv
 
 
@@ -19,8 +20,10 @@ class Known(NamedTuple):
     spec: Callable[[], EnvSpec]
     make: Callable[[int, int], VectorEnv]
     """(number of environments, threads) -> all of them."""
-    film: Callable[[int, int], Film]
-    """(number of environments, pixels of an edge) -> all of them with a camera on each."""
+    world: Callable[[], World]
+    """One of them, with all there is to see of it."""
+    camera: Camera
+    """Where to look at it from."""
 
 
 def threaded(world: Callable[[], World]) -> Callable[[int, int], VectorEnv]:
@@ -34,7 +37,8 @@ def _fetch(name: str, summary: str) -> Known:
         summary,
         partial(fetch.fetch_spec, name),
         threaded(world),
-        partial(film.of_mujoco, world, fetch.CAMERA),
+        world,
+        fetch.CAMERA,
     )
 
 
@@ -44,7 +48,8 @@ def _locomotion(name: str, summary: str) -> Known:
         summary,
         partial(locomotion.locomotion_spec, name),
         threaded(world),
-        partial(film.of_mujoco, world, locomotion.CAMERA),
+        world,
+        locomotion.CAMERA,
     )
 
 
@@ -53,7 +58,8 @@ ENVS = {
         "a point and a puck on a plane; learns in seconds",
         lambda: probe.SPEC,
         lambda num_envs, workers: probe.ProbeEnvs(num_envs),
-        film.of_probe,
+        film.ProbeWorld,
+        film.PROBE_CAMERA,
     ),
     "FetchPush": _fetch("FetchPush", "a robot arm with closed fingers and a cube on a table"),
     "FetchSlide": _fetch("FetchSlide", "a robot arm and a puck on a long slippery table"),
@@ -67,7 +73,8 @@ ENVS = {
         "a robot arm among a kettle, a microwave, burners and cabinets",
         lambda: kitchen.SPEC,
         threaded(kitchen.KitchenWorld),
-        partial(film.of_mujoco, partial(kitchen.KitchenWorld, visual=True), kitchen.CAMERA),
+        partial(kitchen.KitchenWorld, visual=True),
+        kitchen.CAMERA,
     ),
 }
 
@@ -84,9 +91,23 @@ def make(name: str, num_envs: int, horizon: int = 0, workers: int = 0) -> Vector
 
 def make_film(name: str, num_envs: int, size: int, horizon: int = 0) -> Film:
     """`num_envs` environments with a camera on each, for pictures of `size` by `size` pixels."""
+    if name not in ENVS:
+        return film.of_gym(name, horizon, num_envs, size)
+    known = ENVS[name]
+    if name == "Probe":
+        return film.of_probe(num_envs, size)
+    return film.of_mujoco(known.world, known.camera, num_envs, size)
+
+
+def make_world(name: str, horizon: int = 0) -> tuple[World, Camera]:
+    """One environment to look at from all sides, and where to look from first.
+
+    It has MuJoCo's `model` and `data`, unless it is the probe world.
+    """
     if name in ENVS:
-        return ENVS[name].film(num_envs, size)
-    return film.of_gym(name, horizon, num_envs, size)
+        return ENVS[name].world(), ENVS[name].camera
+    world = GymWorld(name, horizon)
+    return world, world.camera()
 
 
 def spec(name: str, horizon: int = 0) -> EnvSpec:
