@@ -33,6 +33,7 @@ def run(*words: str) -> subprocess.CompletedProcess:
         (["train", "--resume", "nowhere"], "no run at nowhere"),
         (["evaluate", "nowhere"], "no run at nowhere"),
         (["plot", "nowhere"], "no run at nowhere"),
+        (["explore", "nowhere"], "no run at nowhere"),
         (["list", "evns"], "did you mean 'envs'"),
     ],
 )
@@ -43,7 +44,9 @@ def test_a_mistake_gets_one_helpful_line_and_exit_code_2(words, hint, tmp_path, 
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("words", [[], ["train"], ["train", "FetchSlide"], ["evaluate"], ["plot"]])
+@pytest.mark.parametrize(
+    "words", [[], ["train"], ["train", "FetchSlide"], ["evaluate"], ["plot"], ["explore"]]
+)
 def test_every_command_explains_itself(words, command):
     code, out, err = command(*words, "--help")
     assert code == 0 and "usage: csd" in out and err == ""

@@ -44,14 +44,18 @@ def _buttons(server: viser.ViserServer, skills: Skills, choose: Choose) -> Show:
         server.gui.add_button(f"skill {index}", color=color)
         for index, color in enumerate(rgb(skills, codes))
     ]
-    for button, code in zip(buttons, codes, strict=True):
-        button.on_click(lambda _, code=code: choose(code))
 
     def show(skill: np.ndarray) -> None:
         for index, button in enumerate(buttons):
             chosen = index == int(np.argmax(skill))
             button.label = f"▶ skill {index}" if chosen else f"skill {index}"
 
+    def clicked(code: np.ndarray) -> None:
+        show(code)
+        choose(code)
+
+    for button, code in zip(buttons, codes, strict=True):
+        button.on_click(lambda _, code=code: clicked(code))
     return show
 
 

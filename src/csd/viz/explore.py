@@ -51,7 +51,7 @@ class Page:
         self._view, self._lines = make_view(server, self.player), Lines(server, skills)
         self._wishes: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._rng = np.random.default_rng()
-        self._fan: Iterator[Path3D | None] | None = None
+        self._fan: Iterator[Path3D | None] = iter(())
         self._newest, self._loader = Newest(run, skills.episode), ThreadPoolExecutor(1)
         self._loading: Future[Skills | None] | None = None
         self._due = self._drawn = self._looked = 0.0
@@ -62,20 +62,20 @@ class Page:
     def turn(self) -> None:
         """Do what is wished and what is due; with nobody looking the world stands still."""
         now = time.monotonic()
+        until = now + IDLE
         while not self._wishes.empty():
             self._wishes.get()()
             self._changed = True
         if self._server.get_clients():
             self._look_for_newer(now)
-            if not self._pause.value and now >= self._due:
-                self._step(now)
-            if self._fan is not None:
-                self._spread(min(max(now, self._due), now + IDLE))
+            if not self._pause.value:
+                if now >= self._due:
+                    self._step(now)
+                until = min(self._due, until)
+            self._spread(until)
             if self._changed and now - self._drawn >= FRAME:
                 self._draw()
                 self._drawn, self._changed = now, False
-        resting = self._pause.value or not self._server.get_clients()
-        until = now + IDLE if resting else min(self._due, now + IDLE)
         time.sleep(max(0.0, until - time.monotonic()))
 
     def _step(self, now: float) -> None:
@@ -89,14 +89,12 @@ class Page:
 
     def _spread(self, until: float) -> None:
         """Time that is left goes to the skills that are rolled out beside the one in view."""
-        assert self._fan is not None
         for path in self._fan:
             if path is not None:
                 self.player.keep(path)
                 self._changed = True
             if time.monotonic() >= until:
                 return
-        self._fan = None
 
     def _look_for_newer(self, now: float) -> None:
         """A run in training: go on with its newest policy, read by a thread of its own."""
@@ -124,14 +122,14 @@ class Page:
                 {"all skills": self._roll_out, "from above": self._rise, "clear": self._clear},
             )
         with gui.add_folder("Skill"):
-            show = skill_widgets(self._server, player.skills, lambda z: self._wish(choose, z))
-            self._buttons(
-                "any", {"random skill": lambda _: choose(player.skills.sample(self._rng))}
+            show = skill_widgets(
+                self._server, player.skills, lambda skill: self._wish(player.choose, skill)
             )
+            self._buttons("any", {"random skill": lambda _: surprise()})
 
-        def choose(skill: np.ndarray) -> None:
-            player.choose(skill)
-            show(skill)
+        def surprise() -> None:
+            player.choose(player.skills.sample(self._rng))
+            show(player.skill)
 
         show(player.skill)
 
@@ -149,12 +147,14 @@ class Page:
         self._fan = roll_outs(Player(skills, self.player.start), fan(skills))
 
     def _clear(self, client: Any) -> None:
-        self._fan = None
+        self._fan = iter(())
         self.player.paths = []
 
     def _rise(self, client: Any) -> None:
         """Look down on all paths; the view must stand still for that."""
         self._follow.value = self._view.follow = False
+        if client is None:  # gone already
+            return
         paths = [self.player.path, *self.player.paths]
         look_down(client.camera, np.concatenate([path.points for path in paths]))
 

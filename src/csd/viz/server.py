@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import io
+import logging
 import socket
 
 import viser
@@ -14,6 +15,8 @@ class Server(viser.ViserServer):
     """It never opens a tunnel to the world, and keeps its banner to itself."""
 
     def __init__(self, host: str, port: int) -> None:
+        # A browser that goes away at the wrong moment is nobody's mistake.
+        logging.getLogger("websockets").setLevel(logging.CRITICAL)
         with contextlib.redirect_stdout(io.StringIO()):
             super().__init__(host=host, port=port, label="csd explore", verbose=False)
         self.gui.configure_theme(show_logo=False, show_share_button=False, dark_mode=True)
