@@ -162,7 +162,7 @@ class Page:
         """Travel with the body, or stop doing so."""
         self._view.follow = self._follow.value
         if client is not None and self._view.follow:
-            look_from(client.camera, self.player.camera)
+            look_from(client.camera, self._view.camera)
 
     def _draw(self) -> None:
         with self._server.atomic():

@@ -26,6 +26,8 @@ WIDTH = 3.0  # of a path in pixels
 class View(Protocol):
     """A way to show a world."""
 
+    camera: Camera
+    """Where to look from first."""
     follow: bool
     """Whether the view travels with the world's body."""
 
@@ -35,26 +37,42 @@ class View(Protocol):
 
 
 class MujocoView:
-    """Any MuJoCo simulation."""
+    """Any MuJoCo simulation; to follow a body all the rest is moved, so that eyes are free."""
 
     def __init__(self, server: viser.ViserServer, player: Player) -> None:
         self._scene = mjviser.ViserMujocoScene(server, as_seen(player.world.model), 1)
+        self._scene.camera_tracking_enabled = False  # it would also go up and down with the body
         self._scene.site_groups_visible = [False] * 6  # marks that are no part of the world
         self._scene.show_convex_hull = False  # brings what is visible up to date
-        self.follow = bool(player.camera.follow)
+        self.camera, self.follow = player.camera, bool(player.camera.follow)
+        if self.follow:
+            self._body = player.world.model.body(self.camera.follow).id
+            x, y, z = self.camera.lookat
+            height = float(player.world.data.xpos[self._body, 2])
+            self.camera = self.camera._replace(lookat=(x, y, z + height))
 
     def draw(self, player: Player) -> None:
         """One that blew up is left as it was."""
-        self._scene.camera_tracking_enabled = self.follow
-        if np.isfinite(player.world.data.qpos).all():
-            self._scene.update_from_mjdata(player.world.data)
+        data = player.world.data
+        if not np.isfinite(data.qpos).all():
+            return
+        middle = np.zeros(3)
+        if self.follow:
+            middle[:2] = data.xpos[self._body, :2]
+        self._scene.update_from_arrays(
+            (data.xpos - middle)[None],
+            data.xmat.reshape(1, -1, 3, 3),
+            (data.mocap_pos - middle)[None],
+            data.mocap_quat[None],
+        )
+        self._scene.fixed_bodies_frame.position = -middle
 
 
 class ProbeView:
     """The probe world: the point blue, the puck orange."""
 
     def __init__(self, server: viser.ViserServer, player: Player) -> None:
-        self.follow = False
+        self.camera, self.follow = player.camera, False
         edge = 2.0 * (probe.ARENA + probe.RADIUS)
         server.scene.add_box(
             "/plane", PLANE, (edge, edge, 0.02), cast_shadow=False, position=(0.0, 0.0, -0.015)
@@ -71,8 +89,9 @@ class ProbeView:
 
 def make_view(server: viser.ViserServer, player: Player) -> View:
     """The world on the stage, and everyone's first look at it."""
-    look_from(server.initial_camera, player.camera)
-    return (ProbeView if player.spec.name == "Probe" else MujocoView)(server, player)
+    view = (ProbeView if player.spec.name == "Probe" else MujocoView)(server, player)
+    look_from(server.initial_camera, view.camera)
+    return view
 
 
 def as_seen(model: mujoco.MjModel) -> mujoco.MjModel:
@@ -84,7 +103,7 @@ def as_seen(model: mujoco.MjModel) -> mujoco.MjModel:
 
 
 def look_from(eye: Any, camera: Camera) -> None:
-    """Where viser's `eye` looks from; a view that travels has its body at the origin."""
+    """Place viser's `eye` as MuJoCo would place the camera."""
     azimuth, elevation = np.deg2rad([camera.azimuth, camera.elevation])
     ahead = np.array(
         [
