@@ -429,15 +429,3 @@ def test_episodes_that_explore_less_are_disturbed_less_and_less_often(tmp_path):
         np.testing.assert_allclose(less[0], kept * full[0], rtol=1e-6)
         np.testing.assert_array_equal(less[1], full[1])
         np.testing.assert_array_equal(less[2] < 0.3, full[2] < 0.3 * kept)
-
-
-def test_a_share_of_the_episodes_may_be_collected_without_exploration(tmp_path):
-    def draws(share):
-        trainer = Trainer(replace(preset("Probe"), greedy_share=share), tmp_path)
-        return trainer._draws(300)[2]
-
-    full, some = draws(0.0), draws(0.25)
-    greedy = len(full[0]) // 4
-    assert np.abs(some[0][:greedy]).max() < 1e-6 and some[2][:greedy].min() > 1.0
-    for a, b in zip(full, some, strict=True):
-        np.testing.assert_array_equal(a[greedy:], b[greedy:])

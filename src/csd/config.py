@@ -128,8 +128,6 @@ class Config:
     """Share of every learning rate left at the end; it falls over the last quarter."""
     final_noise: float = 1.0
     """Share of the exploration left at the end; it falls over the last quarter."""
-    greedy_share: float = 0.0
-    """Share of an epoch's episodes that are collected without exploration."""
     replay_episodes: int = 2_000
     """Episodes kept in replay."""
     replay_overwrite: Literal["random", "oldest"] = "random"
@@ -182,10 +180,6 @@ class Config:
         require(0.0 < self.final_lr <= 1.0, f"final_lr must be in (0, 1], not {self.final_lr}")
         require(
             0.0 < self.final_noise <= 1.0, f"final_noise must be in (0, 1], not {self.final_noise}"
-        )
-        require(
-            0.0 <= self.greedy_share <= 1.0,
-            f"greedy_share must be in [0, 1], not {self.greedy_share}",
         )
         require(
             self.skill_type != "discrete" or self.skill_dim >= 2,

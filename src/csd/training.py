@@ -163,10 +163,9 @@ class Trainer:
         skills = np.asarray(self.learner.draw_skills(self.streams.skill, ids))
         noise = self.learner.draw_noise(self.streams.noise, ids)
         gaussian, uniform, chance = (np.asarray(x) for x in noise)
-        kept = np.full(len(ids), exploration(self.config, episode), np.float32)
-        kept[: round(self.config.greedy_share * len(ids))] = 1e-9
+        kept = exploration(self.config, episode)
         # An action is random where its chance falls below a probability: larger means rarer.
-        noise = (kept[:, None, None] * gaussian, uniform, chance / kept[:, None])
+        noise = (kept * gaussian, uniform, chance / kept)
         return episode_seeds(self.config.seed, ids), skills, noise
 
     def _collect(self, episode: int, behaviour: Policy, draws: Draws) -> Rollout:
