@@ -17,14 +17,15 @@ import pytest
 import csd
 from csd import checkpoint, envs, pretrained, rundir, skills
 from csd.collect import episode_seeds
+from csd.config import replace
 from csd.envs.kitchen import START, TASKS
 from csd.errors import UserError
 from csd.evaluation.skills import EVALUATION_STREAM
 from csd.learner import Learner
 from csd.presets import preset
 from csd.training import Streams
-from csd.viz import player as players
-from csd.viz.player import KEPT_OF_ONE, Newest, Path3D, Player, fan, roll_outs, tasks
+from csd.viz.explore import player as players
+from csd.viz.explore.player import KEPT_OF_ONE, Newest, Path3D, Player, fan, roll_outs, tasks
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 
@@ -172,7 +173,7 @@ def test_a_newer_checkpoint_is_picked_up_once_and_a_damaged_one_passed_over(run,
 def server():
     """A server that believes in one browser."""
     pytest.importorskip("mjviser")
-    from csd.viz.server import Server
+    from csd.viz.explore.server import Server
 
     server = Server("127.0.0.1", 0)
     server.get_clients = lambda: {1: None}
@@ -182,7 +183,7 @@ def server():
 
 def open_page(server, chosen, run):
     """The page, a way to use its widgets by label, and a way to let it take turns."""
-    from csd.viz.explore import Page
+    from csd.viz.explore.page import Page
 
     page = Page(server, chosen, run)
 
@@ -230,6 +231,28 @@ def test_discrete_skills_have_a_button_each(server):
     assert "▶ skill 5" in labels and "skill 15" in labels
 
 
+@pytest.mark.parametrize(
+    "changes, label, value, chosen",
+    [
+        ({"skill_dim": 3, "skill_unit_length": True}, "z 1", 0.5, [0.0, 1.0, 0.0]),
+        ({"skill_dim": 3, "skill_unit_length": False}, "z 1", 0.5, [0.0, 0.5, 0.0]),
+        ({"skill_unit_length": False}, "length", 2.0, [2.0, 0.0]),
+        ({"skill_type": "discrete", "skill_dim": 40}, "skill", "33", np.eye(40)[33]),
+    ],
+)
+def test_every_kind_of_skill_has_its_widgets(run, server, changes, label, value, chosen):
+    learner = Learner(replace(preset("Probe"), **changes), envs.spec("Probe"))
+    state = learner.init(Streams.of(0).init)
+    page, use, until = open_page(server, skills.Skills(learner, state, 16), run)
+    if label == "z 1":
+        use("z 0", 0.0)
+        use("z 2", 0.0)
+    use(label, value)
+    until(lambda: np.allclose(page.player.skill, chosen, atol=1e-6))
+    use("random skill", None)
+    until(lambda: not np.allclose(page.player.skill, chosen))
+
+
 def test_all_skills_draw_their_paths_beside_the_one_in_view_until_cleared(run, server):
     page, use, until = open_page(server, csd.load(run), run)
     use("pause", True)
@@ -242,7 +265,7 @@ def test_all_skills_draw_their_paths_beside_the_one_in_view_until_cleared(run, s
 
 
 def test_the_page_goes_on_with_a_newer_checkpoint_and_says_so(run, server, monkeypatch):
-    monkeypatch.setattr("csd.viz.explore.LOOK", 0.0)
+    monkeypatch.setattr("csd.viz.explore.page.LOOK", 0.0)
     older = csd.load(run)
     older.episode = 16
     page, _, until = open_page(server, older, run)
@@ -288,9 +311,8 @@ def test_a_port_that_is_taken_gets_a_line_with_a_free_one(run, command):
 
 def test_without_viser_it_says_what_to_install(run, command, monkeypatch):
     for name in list(sys.modules):
-        if name.startswith(("csd.viz.explore", "csd.viz.server", "csd.viz.stage")):
+        if name.startswith("csd.viz.explore."):
             monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, "csd.viz.controls", raising=False)
     monkeypatch.setitem(sys.modules, "viser", None)
     code, _, err = command("explore", str(run))
     assert code == 2 and "pip install 'csd[explore]'" in err and err.count("\n") == 1

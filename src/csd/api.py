@@ -121,7 +121,7 @@ def explore(run_dir: str | Path, port: int = 8080, host: str = "127.0.0.1") -> N
     """Serve a web page on which to pick skills and watch them, until Ctrl-C."""
     path = pretrained.find(run_dir)
     try:
-        from csd.viz.explore import explore
+        from csd.viz.explore.page import explore
     except ImportError as error:
         if (error.name or "").split(".")[0] not in ("viser", "mjviser"):
             raise

@@ -12,8 +12,8 @@ from csd.envs import probe
 from csd.envs.film import PLANE, POINT, PUCK
 from csd.envs.offscreen import Camera
 from csd.skills import Skills
-from csd.viz.controls import rgb
-from csd.viz.player import Path3D, Player
+from csd.viz.explore.controls import rgb
+from csd.viz.explore.player import Path3D, Player
 
 FIXED = "/fixed_bodies"
 """mjviser's name for what passes by while the view travels with a body."""

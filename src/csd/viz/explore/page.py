@@ -1,4 +1,4 @@
-"""`csd explore`: a web page on which to pick a skill and watch it."""
+"""The page of `csd explore`: widgets and a scene around a player."""
 
 import html
 import time
@@ -13,10 +13,10 @@ import numpy as np
 from csd.envs.kitchen import TASKS
 from csd.skills import Skills, load
 from csd.stopping import Stop
-from csd.viz.controls import rgb, skill_name, skill_widgets
-from csd.viz.player import Newest, Path3D, Player, fan, roll_outs
-from csd.viz.server import Server, free_port
-from csd.viz.stage import Lines, look_down, look_from, make_view
+from csd.viz.explore.controls import rgb, skill_name, skill_widgets
+from csd.viz.explore.player import Newest, Path3D, Player, fan, roll_outs
+from csd.viz.explore.server import Server, free_port
+from csd.viz.explore.stage import Lines, look_down, look_from, make_view
 
 FRAME = 1 / 30  # seconds between pictures, at least
 REST = 0.5  # seconds that the end of an episode stays in view

@@ -1,0 +1,1 @@
+"""`csd explore`: a web page on which to pick a skill and watch it."""
