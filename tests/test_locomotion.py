@@ -6,6 +6,7 @@ from pathlib import Path
 import gymnasium
 import jax
 import jax.numpy as jnp
+import mujoco
 import numpy as np
 import pytest
 
@@ -14,7 +15,7 @@ from csd import checkpoint, envs, rundir
 from csd.collect import Rollout, as_episodes, collect
 from csd.config import replace
 from csd.envs.base import EnvSpec
-from csd.envs.locomotion import BODIES, LocomotionWorld
+from csd.envs.locomotion import ASSETS, BODIES, LocomotionWorld
 from csd.envs.statistics import measure
 from csd.errors import UserError
 from csd.evaluation import families
@@ -59,6 +60,19 @@ def test_equals_gymnasium_state_by_state(name, seed):
         ends.append(ended)
     assert any(ends) == (name == "Humanoid"), "only the Humanoid falls, and it must"
     reference.close()
+
+
+@pytest.mark.parametrize("name", list(BODIES))
+def test_looking_for_no_islands_changes_no_number(name):
+    whole = mujoco.MjModel.from_xml_path(str(ASSETS / BODIES[name].xml))
+    lean, reference = LocomotionWorld(name), LocomotionWorld(name, whole)
+    assert lean.model.opt.disableflags != reference.model.opt.disableflags
+    lean.reset(0), reference.reset(0)
+    for action in np.random.default_rng(0).uniform(-1, 1, (200, lean.spec.action_dim)):
+        state, ended = lean.step(action)
+        expected, fallen = reference.step(action)
+        np.testing.assert_array_equal(state, expected)
+        assert ended == fallen
 
 
 @pytest.mark.parametrize("name", list(BODIES))
