@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from csd import pretrained, rundir
+from csd import pretrained, rundir, tables
 from csd.config import Config
 from csd.envs.registry import ENVS
+from csd.experiments.figures import FIGURES
 from csd.presets import MEASURED, PRESETS, preset
 from csd.tasks import TASKS
 
@@ -36,6 +37,15 @@ def sections() -> dict[str, list[dict[str, Any]]]:
         "tasks": [
             {"name": name, "skills of": task.env, "about": task.summary}
             for name, task in TASKS.items()
+        ],
+        "figures": [
+            {
+                "name": name,
+                "paper": figure.paper or None,
+                "runs": figure.runs,
+                "about": figure.about,
+            }
+            for name, figure in FIGURES.items()
         ],
         "skills": [_pretrained(name) for name in pretrained.names()],
         "presets": [_preset(env, name) for env in ENVS for name in PRESETS],
@@ -74,18 +84,6 @@ def _preset(env: str, name: str) -> dict[str, Any]:
 
 def text(chosen: dict[str, list[dict[str, Any]]]) -> str:
     """Tables for a person."""
-    blocks = []
-    for title, rows in chosen.items():
-        columns = list(rows[0])
-        cells = [columns, *([_cell(row[c]) for c in columns] for row in rows)]
-        widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in cells]
-        blocks.append(title.upper() + "\n" + "\n".join(line.rstrip() for line in lines))
+    blocks = [f"{title.upper()}\n{tables.aligned(rows)}" for title, rows in chosen.items()]
     notes = "minutes and gigabytes: measured on two cores without a GPU, method csd"
     return "\n\n".join(blocks) + (f"\n{notes}" if "presets" in chosen else "")
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -40,3 +40,11 @@ class MetricsLog:
         """Flush and close both sinks."""
         self._file.close()
         self._board.close()
+
+
+def nested(values: dict[str, Any], key: str) -> Any:
+    """The value of a name, nested names joined by a dot; None if there is none."""
+    found: Any = values
+    for part in key.split("."):
+        found = found.get(part) if isinstance(found, dict) else None
+    return found

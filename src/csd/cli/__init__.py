@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 
 from csd.cli.look import evaluate, explore, listing, plot, video
+from csd.cli.reproduce import reproduce
 from csd.cli.run import control, train
 from csd.errors import UserError, nearest
 
@@ -22,7 +23,9 @@ Unsupervised skill discovery: robots that teach themselves to move the world.
   csd plot RUN        skill trajectories, learning curves, sigma by dimension
   csd video RUN       a grid of skills at work, mp4
   csd explore RUN     a web page: pick a skill, watch it
-  csd list [WHAT]     envs, methods, tasks, skills, presets
+  csd reproduce FIGURE
+                      a figure of the paper from nothing (see `csd list figures`)
+  csd list [WHAT]     envs, methods, tasks, figures, skills, presets
 
 Start with `csd train Probe` (seconds) or `csd train FetchPush` (minutes).
 Every command explains itself with --help.
@@ -35,6 +38,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "plot": plot,
     "video": video,
     "explore": explore,
+    "reproduce": reproduce,
     "list": listing,
 }
 

@@ -84,7 +84,7 @@ class List:
     """List what there is."""
 
     what: tyro.conf.Positional[str] = "all"
-    """envs, methods, tasks, skills (pretrained ones), presets or all."""
+    """envs, methods, tasks, figures, skills (pretrained ones), presets or all."""
     json: bool = False
     """Print one JSON object and nothing else."""
 
@@ -137,7 +137,7 @@ def explore(args: list[str]) -> int:
 
 
 def listing(args: list[str]) -> int:
-    """List environments, methods and presets."""
+    """List environments, methods, figures and presets."""
     options = parse(List, args, "csd list")
     from csd import catalogue
 

@@ -12,6 +12,7 @@ from matplotlib.collections import LineCollection
 
 from csd.collect import Rollout
 from csd.config import Config
+from csd.metrics import nested
 
 LINE_WIDTH, ALPHA = 0.7, 0.8
 
@@ -57,9 +58,7 @@ def series(rows: list[dict[str, Any]], key: str) -> tuple[list[int], list[float]
     """Episodes and values of one metric, nested names joined by a dot."""
     x, y = [], []
     for row in rows:
-        value: Any = row
-        for part in key.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
+        value = nested(row, key)
         if value is not None:
             x.append(row["episodes"])
             y.append(value)

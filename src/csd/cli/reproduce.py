@@ -1,0 +1,83 @@
+"""`csd reproduce`: a figure of the paper from nothing."""
+
+import json
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from csd.cli.parsing import parse
+from csd.errors import UserError
+
+
+@dataclass(frozen=True)
+class Reproduce:
+    """Train, measure and draw a figure of the paper; the same command again goes on with it.
+
+    Runs that are finished are not repeated. Numbers, table and picture go to DIR/FIGURE.
+    """
+
+    figure: tyro.conf.Positional[str]
+    """Figure: a name of `csd list figures`."""
+    scale: float = 1.0
+    """Times the preset's episodes. Warm-up and the time between evaluations change alike; that
+    between checkpoints, the steps before learning and the replay only ever become smaller."""
+    seeds: int = 3
+    """Runs of each kind: seeds 0 to N-1 (the paper: 8)."""
+    preset: str = "fast"
+    """fast (minutes a run on a laptop) or paper (the published runs)."""
+    methods: tuple[str, ...] = ()
+    """Only these of the figure's methods, or others that are not in it; default: the figure's."""
+    envs: tuple[str, ...] = ()
+    """Only these of its environments or tasks."""
+    run_dir: Path = Path("runs/reproduce")
+    """Folder of all figures and of the runs that they share."""
+    jobs: int = 1
+    """Runs at a time on this machine, each in a process of its own."""
+    ray: str = ""
+    """Run on Ray: local starts it on this machine, auto or an address joins a cluster."""
+    cpus: int = 1
+    """Cores of each run on Ray."""
+    train: bool = True
+    """--no-train: only draw what is finished."""
+    quiet: bool = False
+    """No progress on standard error."""
+    json: bool = False
+    """Print one JSON object and nothing else on standard output."""
+
+
+def reproduce(args: list[str]) -> int:
+    """Make a figure, or go on with it."""
+    if args and args[0].startswith("-") and args[0] not in ("-h", "--help"):
+        raise UserError(
+            "name the figure first: `csd reproduce FIGURE ...` (see `csd list figures`)"
+        )
+    options = parse(Reproduce, args or ["--help"], "csd reproduce")
+    from csd.experiments import reproduce as experiments
+
+    made = experiments.reproduce(
+        options.figure,
+        scale=options.scale,
+        seeds=options.seeds,
+        preset=options.preset,
+        methods=options.methods,
+        envs=options.envs,
+        run_dir=options.run_dir,
+        jobs=options.jobs,
+        ray=options.ray,
+        cpus=options.cpus,
+        train=options.train,
+        quiet=options.quiet,
+    )
+    if options.json:
+        print(json.dumps({"dir": str(made.dir), "stopped": made.stopped, **made.results}))
+    elif made.results["runs"]:
+        print(f"{experiments.describe(made.results)}\n\nwritten: {made.dir}")
+    for run, error in made.failed.items():
+        print(f"failed: {run}: {error}", file=sys.stderr)
+    if made.stopped or made.failed:
+        what = "stopped and saved" if made.stopped else f"{len(made.failed)} failed"
+        print(f"{what}: go on with `{made.results['command']}`", file=sys.stderr)
+    return 128 + signal.SIGINT if made.stopped else 1 if made.failed else 0

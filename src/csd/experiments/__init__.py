@@ -1,0 +1,1 @@
+"""Each figure of the paper as data, and what trains, measures and draws it."""
