@@ -97,34 +97,28 @@ def stages(cells: Sequence[Cell]) -> list[list[Job]]:
 
 
 def _cell(order: Order, world: World, variant: Variant, seed: int) -> Cell:
+    if not variant.method and not world.task:
+        raise UserError(f"{variant.name!r} has no skills: it is for figures with tasks")
     scale = order.scale * variant.times
     kind = f"-{world.skills}" if world.skills else ""
     length = "" if scale == 1.0 else f"-x{scale:g}"
     tail = f"{kind}-{variant.name}-{order.preset}{length}-seed{seed}"
     runs = order.folder.resolve() / RUNS
-    skills = None
+    config = skills = None
     if variant.method:
         base = preset(world.env, variant.method, order.preset, seed)
         config = scaled(replace(base, **SKILLS[world.skills] | variant.changes), scale)
-        run = runs / f"{world.env}{tail}"
-        command = _command(f"csd train {world.env} --method {variant.method}", base, config, run)
+        run, start = runs / f"{world.env}{tail}", f"csd train {world.env} --method {variant.method}"
+        command = _command(start, base, config, run)
         skills = Job(run, config, variant, world._replace(task=""), command)
-    if not world.task:
-        if skills is None:
-            raise UserError(f"{variant.name!r} has no skills: it is for figures with tasks")
+    if not world.task and skills:
         return Cell(skills, None)
     source = str(skills.run) if skills else ""
-    base = control_preset(
-        world.task,
-        skills.config if skills else None,
-        source,
-        order.preset,
-        seed,  # type: ignore
-    )
-    config = scaled(base, scale)
-    run = runs / f"{world.task}{tail}"
-    command = _command(f"csd control {source or '--from-scratch'} {world.task}", base, config, run)
-    return Cell(Job(run, config, variant, world, command), skills)
+    base = control_preset(world.task, config, source, order.preset, seed)
+    own = scaled(base, scale)
+    run, start = runs / f"{world.task}{tail}", f"csd control {source or '--from-scratch'}"
+    command = _command(f"{start} {world.task}", base, own, run)
+    return Cell(Job(run, own, variant, world, command), skills)
 
 
 def scaled(config: C, scale: float) -> C:

@@ -195,7 +195,7 @@ def describe(results: dict[str, Any], layout: Any = tables.aligned) -> str:
             "measure": row["measure"],
             "method": row["variant"],
             "IQM": f"{row['iqm']:.4g}",
-            "95 % interval": f"{row['low']:.4g} to {row['high']:.4g}",
+            "95 % interval": _interval(row, ".4g"),
             "runs": row["runs"],
         }
         for row in results["table"]
@@ -204,9 +204,13 @@ def describe(results: dict[str, Any], layout: Any = tables.aligned) -> str:
         {
             "probability that": f"{row['variant']} beats {row['over']}",
             "is": f"{row['probability']:.2f}",
-            "95 % interval": f"{row['low']:.2f} to {row['high']:.2f}",
+            "95 % interval": _interval(row, ".2f"),
         }
         for row in results["improvement"]
     ]
     blocks += [layout(part) for part in (rows, beats) if part]
     return "\n\n".join(blocks)
+
+
+def _interval(row: dict[str, Any], style: str) -> str | None:
+    return None if row["low"] is None else f"{row['low']:{style}} to {row['high']:{style}}"

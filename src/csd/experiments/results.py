@@ -82,10 +82,15 @@ def table(figure: Figure, found: Sequence[Measured]) -> list[dict[str, Any]]:
 def _row(
     world: str, measure: Measure, variant: Variant, strata: list[np.ndarray]
 ) -> dict[str, Any]:
-    mean, low, high = (float(value) for value in iqm_interval(strata))
-    runs = sum(len(stratum) for stratum in strata)
-    row = {"world": world, "measure": measure.label, "variant": variant.name}
-    return row | {"iqm": mean, "low": low, "high": high, "runs": runs}
+    mean, *interval = (float(value) for value in iqm_interval(strata))
+    row = {"world": world, "measure": measure.label, "variant": variant.name, "iqm": mean}
+    return row | _bounds(interval, strata) | {"runs": sum(len(stratum) for stratum in strata)}
+
+
+def _bounds(interval: Sequence[float], strata: Sequence[np.ndarray]) -> dict[str, float | None]:
+    """An interval, unless there is but one seed: that says nothing about others."""
+    low, high = interval if max(len(stratum) for stratum in strata) > 1 else (None, None)
+    return {"low": low, "high": high}
 
 
 def _strata(figure: Figure, found: Sequence[Measured], variant: Variant) -> list[np.ndarray]:
@@ -105,9 +110,9 @@ def improvements(figure: Figure, found: Sequence[Measured]) -> list[dict[str, An
         pairs = [(x, y) for x, y in pairs if len(x) and len(y)]
         if pairs:
             own, rival = zip(*pairs, strict=True)
-            share, low, high = improvement_interval(own, rival)
+            share, *interval = improvement_interval(own, rival)
             row = {"variant": first.name, "over": other.name, "probability": share}
-            rows.append(row | {"low": low, "high": high, "worlds": len(pairs)})
+            rows.append(row | _bounds(interval, [*own, *rival]) | {"worlds": len(pairs)})
     return rows
 
 

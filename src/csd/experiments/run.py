@@ -81,7 +81,11 @@ def on_ray(address: str, cpus: int) -> Run:
     def run(jobs: Sequence[Job]) -> Iterator[Outcome]:
         if not jobs:
             return
-        _connect(ray, address)
+        if not ray.is_initialized():
+            _connect(ray, address)
+        most = max(node["Resources"].get("CPU", 0.0) for node in ray.nodes() if node["Alive"])
+        if cpus > most:
+            raise UserError(f"no machine of the Ray cluster has {cpus} cores: at most {most:g}")
         task = ray.remote(num_cpus=cpus, max_calls=1)(_on_worker)
         waiting = {task.remote(job, cpus): job for job in jobs}
         try:
@@ -93,14 +97,12 @@ def on_ray(address: str, cpus: int) -> Run:
                 ray.cancel(reference, recursive=False)
             ray.wait(list(waiting), num_returns=len(waiting), timeout=60.0)
             raise
-        finally:
-            ray.shutdown()
 
     return run
 
 
 def _connect(ray: Any, address: str) -> None:
-    """Start Ray on this machine (`local`) or join a cluster."""
+    """Start Ray on this machine (`local`) or join a cluster, until this process ends."""
     try:
         ray.init(address, log_to_driver=False, logging_level="ERROR", include_dashboard=None)
     except Exception as error:

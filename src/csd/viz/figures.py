@@ -46,7 +46,7 @@ def _panels(figure: Figure, results: dict[str, Any]) -> Picture:
         ax.set_title(title, fontsize=9)
     for ax in axes.ravel()[len(shown) :]:
         ax.axis("off")
-    if figure.drawing == "curves":
+    if axes[0, 0].get_legend_handles_labels()[1]:
         axes[0, 0].legend(fontsize=7)
     return picture
 
@@ -55,7 +55,8 @@ def _bars(ax: Axes, rows: list[dict[str, Any]], colors: dict[str, Any]) -> None:
     """A bar for each variant, its interval, and a dot for each seed."""
     for place, row in enumerate(rows):
         ax.bar(place, row["iqm"], color=colors.get(row["variant"], "0.5"), alpha=0.7)
-        ax.vlines(place, row["low"], row["high"], color="black", linewidth=1.0)
+        if row["low"] is not None:
+            ax.vlines(place, row["low"], row["high"], color="black", linewidth=1.0)
         dots = list(row["values"].values())
         ax.plot([place] * len(dots), dots, ".", color="black", markersize=3)
     ax.set_xticks(range(len(rows)), [row["variant"] for row in rows], rotation=30, fontsize=7)

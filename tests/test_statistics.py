@@ -1,0 +1,56 @@
+"""Interquartile means, bootstrap intervals and who beats whom, against numbers by hand."""
+
+import numpy as np
+import pytest
+
+from csd.evaluation.statistics import improvement, improvement_interval, iqm, iqm_interval
+
+
+@pytest.mark.parametrize(
+    ("values", "mean"),
+    [
+        ([3.0], 3.0),
+        ([1.0, 2.0, 6.0], 3.0),  # a quarter of three is no whole run: the plain mean
+        ([100.0, 2.0, 4.0, -50.0], 3.0),
+        ([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 99.0], 3.5),
+    ],
+)
+def test_the_interquartile_mean_leaves_out_a_quarter_at_each_end(values, mean):
+    assert iqm(np.array(values)) == mean
+
+
+def test_the_interquartile_mean_of_curves_is_taken_point_by_point():
+    curves = np.array([[0.0, 9.0], [1.0, 5.0], [3.0, 7.0], [9.0, 0.0]])
+    np.testing.assert_array_equal(iqm(curves), [2.0, 6.0])
+
+
+def test_the_interval_of_two_runs_reaches_from_one_to_the_other():
+    """Of two runs a quarter of the resamples has twice the first, a quarter twice the second."""
+    assert iqm_interval([np.array([2.0, 6.0])]) == (4.0, 2.0, 6.0)
+
+
+def test_resampling_stays_within_strata():
+    """Were the pool resampled, some resample would lack one of the two worlds."""
+    mean, low, high = iqm_interval([np.zeros(2), np.ones(2)])
+    assert (mean, low, high) == (0.5, 0.5, 0.5)
+
+
+def test_the_interval_has_about_the_width_that_theory_gives():
+    values = np.random.default_rng(0).uniform(size=400)
+    mean, low, high = iqm_interval([values])
+    # A uniform law, a quarter cut at each end: 4 (2/4^3/3 + 2/4^3) = 1/6 over the number of runs.
+    expected = 2.0 * 1.96 * np.sqrt(1.0 / 6.0 / 400.0)
+    assert low < mean < high and (high - low) == pytest.approx(expected, rel=0.15)
+
+
+def test_improvement_counts_pairs_and_halves_ties():
+    # 3 > 1, 3 > 2, 3 = 3, 0 < all: two and a half of six pairs
+    assert improvement([np.array([3.0, 0.0])], [np.array([1.0, 2.0, 3.0])]) == pytest.approx(
+        2.5 / 6
+    )
+
+
+def test_improvement_weighs_worlds_alike_whatever_their_scale():
+    own, other = [np.array([900.0]), np.array([0.1])], [np.array([1.0]), np.array([0.2])]
+    assert improvement(own, other) == 0.5
+    assert improvement_interval(own, other) == (0.5, 0.5, 0.5)
