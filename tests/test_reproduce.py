@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from csd import envs
 from csd.controller.training import check_skills
 from csd.errors import UserError
 from csd.experiments import job as jobs
 from csd.experiments import reproduce
 from csd.experiments.figures import FIGURES, MOVED, Figure, Variant, World
 from csd.experiments.plan import Order, cells, check, part, scaled, stages
+from csd.learner import focus_indices
 from csd.presets import preset
 from tests.conftest import TINY
 
@@ -88,6 +90,8 @@ def test_every_entry_gives_valid_runs_each_in_a_folder_of_its_own(name, preset):
     skills, controllers = stages(planned_cells)
     assert len(skills) + len(controllers) == 2 * FIGURES[name].runs
     assert len({cell.job.run for cell in planned_cells}) == len(planned_cells)
+    for job in skills:
+        focus_indices(job.config.focus, envs.spec(job.config.env, job.config.horizon))
     for cell in planned_cells:
         if cell.job.world.task:
             fake = cell.skills and type("Skills", (), {"config": cell.skills.config})()
@@ -295,13 +299,13 @@ def test_killed_it_goes_on_and_draws_the_trajectories(tiny, command, monkeypatch
 def test_in_processes_one_that_dies_is_reported(tiny, monkeypatch, tmp_path):
     from csd.experiments.run import in_processes
 
-    [first], _ = stages(planned("tiny", seeds=1, folder=tmp_path))
-    first.run.mkdir(parents=True)
-    (first.run / "result.json").write_text("{}")
-    ill = first._replace(run=tmp_path / "ill", config=None)
-    outcomes = {outcome.run: outcome for outcome in in_processes(2)([first, ill])}
-    assert outcomes[first.run].state == "finished"
-    assert outcomes[ill.run].state == "failed" and outcomes[ill.run].error
+    [job], _ = stages(planned("tiny", seeds=1, folder=tmp_path))
+    job.run.mkdir(parents=True)
+    (job.run / "result.json").write_text("{}")
+    assert [outcome.state for outcome in in_processes(2)([job])] == ["finished"]
+    monkeypatch.setattr(sys, "executable", "false")
+    [outcome] = in_processes(2)([job])
+    assert outcome.state == "failed" and "its process ended with 1" in outcome.error
 
 
 def test_ray_makes_the_same_figure(tmp_path):

@@ -40,7 +40,7 @@ def test_the_interval_has_about_the_width_that_theory_gives():
     mean, low, high = iqm_interval([values])
     # A uniform law, a quarter cut at each end: 4 (2/4^3/3 + 2/4^3) = 1/6 over the number of runs.
     expected = 2.0 * 1.96 * np.sqrt(1.0 / 6.0 / 400.0)
-    assert low < mean < high and (high - low) == pytest.approx(expected, rel=0.15)
+    assert low < mean < high and (high - low) == pytest.approx(expected, rel=0.08)
 
 
 def test_improvement_counts_pairs_and_halves_ties():
