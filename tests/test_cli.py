@@ -45,7 +45,8 @@ def test_a_mistake_gets_one_helpful_line_and_exit_code_2(words, hint, tmp_path, 
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["train"], ["train", "FetchSlide"], ["evaluate"], ["plot"], ["explore"]]
+    "words",
+    [[], ["train"], ["train", "FetchSlide"], ["evaluate"], ["plot"], ["explore"], ["reproduce"]],
 )
 def test_every_command_explains_itself(words, command):
     code, out, err = command(*words, "--help")

@@ -1,10 +1,12 @@
 """`csd reproduce`: a figure of the paper from nothing."""
 
 import json
+import shlex
 import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
@@ -19,11 +21,10 @@ class Reproduce:
     Runs that are finished are not repeated. Numbers, table and picture go to DIR/FIGURE.
     """
 
-    figure: tyro.conf.Positional[str]
+    figure: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="FIGURE")]
     """Figure: a name of `csd list figures`."""
     scale: float = 1.0
-    """Times the preset's episodes. Warm-up and the time between evaluations change alike; that
-    between checkpoints, the steps before learning and the replay only ever become smaller."""
+    """Times the preset's episodes. Warm-up and evaluations move alike; the rest only shrinks."""
     seeds: int = 3
     """Runs of each kind: seeds 0 to N-1 (the paper: 8)."""
     preset: str = "fast"
@@ -79,5 +80,5 @@ def reproduce(args: list[str]) -> int:
         print(f"failed: {run}: {error}", file=sys.stderr)
     if made.stopped or made.failed:
         what = "stopped and saved" if made.stopped else f"{len(made.failed)} failed"
-        print(f"{what}: go on with `{made.results['command']}`", file=sys.stderr)
+        print(f"{what}: go on with `{shlex.join(['csd', 'reproduce', *args])}`", file=sys.stderr)
     return 128 + signal.SIGINT if made.stopped else 1 if made.failed else 0

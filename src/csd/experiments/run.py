@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
@@ -39,12 +40,14 @@ def in_processes(count: int) -> Run:
 
     def run(jobs: Sequence[Job]) -> Iterator[Outcome]:
         started: list[subprocess.Popen[bytes]] = []
+        stop = threading.Event()
         with ThreadPoolExecutor(count) as pool:
-            work = [pool.submit(_in_process, job, cores, started) for job in jobs]
+            work = [pool.submit(_in_process, job, cores, started, stop) for job in jobs]
             try:
                 for future in as_completed(work):
                     yield future.result()
             except BaseException:
+                stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 for process in started:
                     process.terminate()
@@ -53,7 +56,9 @@ def in_processes(count: int) -> Run:
     return run
 
 
-def _in_process(job: Job, cores: int, started: list[subprocess.Popen[bytes]]) -> Outcome:
+def _in_process(
+    job: Job, cores: int, started: list[subprocess.Popen[bytes]], stop: threading.Event
+) -> Outcome:
     """A Python of its own, out of reach of the terminal's Ctrl-C: it is told once, by us."""
     process = subprocess.Popen(
         [sys.executable, "-m", "csd.experiments.job", str(cores)],
@@ -63,6 +68,8 @@ def _in_process(job: Job, cores: int, started: list[subprocess.Popen[bytes]]) ->
         start_new_session=True,
     )
     started.append(process)
+    if stop.is_set():
+        process.terminate()
     out, err = process.communicate(pickle.dumps(job))
     try:
         return Outcome(job.run, *json.loads(out.splitlines()[-1]))

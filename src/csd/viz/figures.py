@@ -1,5 +1,6 @@
 """`csd reproduce`: bars with intervals, curves with bands, trajectories in rows and columns."""
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +24,9 @@ def draw(figure: Figure, results: dict[str, Any], found: Sequence[Measured], tit
         picture = _paths(figure, found)
     else:
         picture = _panels(figure, results)
-    picture.suptitle(title, fontsize=9)
+    room = int(13 * picture.get_figwidth())  # letters in a line
+    lines = (line for part in title.splitlines() for line in textwrap.wrap(part, room))
+    picture.suptitle("\n".join(lines), fontsize=9)
     picture.tight_layout()
     return picture
 
@@ -44,6 +47,7 @@ def _panels(figure: Figure, results: dict[str, Any]) -> Picture:
         panel(ax, [row for row in rows if (row["world"], row["measure"]) == key], colors)
         title = measure.label if len(figure.worlds) == 1 else f"{world.name}\n{measure.label}"
         ax.set_title(title, fontsize=9)
+        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
     for ax in axes.ravel()[len(shown) :]:
         ax.axis("off")
     if axes[0, 0].get_legend_handles_labels()[1]:
