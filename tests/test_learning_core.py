@@ -8,11 +8,10 @@ import numpy as np
 import optax
 import pytest
 
-import csd
-from csd import envs, rundir
+from csd import envs
 from csd.acting import act
 from csd.collect import as_episodes, collect, episode_seeds
-from csd.config import CSDConfig, SACConfig, exploration, gradient_steps, replace, settled
+from csd.config import CSDConfig, SACConfig, exploration, gradient_steps, replace
 from csd.learner import Learner, focus_indices, pieces
 from csd.methods import METHODS, MethodSpec, fixed
 from csd.methods.dsd import dsd
@@ -285,33 +284,6 @@ def test_an_epoch_in_pieces_equals_one_step_after_another(options):
         state.phi[-1]["b"] = jnp.zeros(2)
     jax.tree.map(near, after.method._replace(phi_opt=None), now._replace(phi_opt=None))
     assert info["alpha"].shape == () and info["sigma"].shape == (4,)
-
-
-def test_a_settled_method_hands_over_the_same_rewards_and_stands_still():
-    options = TINY | {"updates": 4, "method_updates": 6}  # rewards come before its own steps
-    learner = Learner(replace(preset("Probe"), **options), envs.spec("Probe"))
-    memory = learner.init_replay()
-    states = jax.random.normal(jax.random.key(2), memory.obs.shape)
-    skills = jax.random.normal(jax.random.key(3), memory.skill.shape)
-    memory = memory._replace(length=memory.length.at[:4].set(24), obs=states, skill=skills)
-    key, start = jax.random.key(1), learner.init(jax.random.key(0))
-    learning, _ = learner.train(jax.tree.map(jnp.copy, start), memory, key)
-    still, info = learner.train(jax.tree.map(jnp.copy, start), memory, key, settled=True)
-    jax.tree.map(np.testing.assert_array_equal, still.sac, learning.sac)
-    jax.tree.map(np.testing.assert_array_equal, still.method, start.method)
-    assert (learning.method.phi[0]["w"] != start.method.phi[0]["w"]).any()
-    assert "q" in info and "lambda" not in info
-
-
-def test_the_method_settles_for_the_last_share_of_the_run(tmp_path):
-    config = replace(preset("Probe"), warmup_episodes=100, episodes=500, settle=0.25)
-    assert not any(settled(config, episode) for episode in (0, 100, 399))
-    assert settled(config, 400) and settled(config, 499)
-    assert not settled(replace(config, settle=0.0), 499)
-    options = TINY | {"episodes": 24, "warmup_episodes": 8, "log_every": 4, "settle": 0.5}
-    run = csd.train("Probe", run_dir=tmp_path / "run", quiet=True, **options)
-    rows = [row for row in rundir.read_metrics(run.dir) if "q" in row]
-    assert ["lambda" in row for row in rows] == [True, True, False, False]
 
 
 def test_an_epoch_is_cut_into_equal_pieces():

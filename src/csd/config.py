@@ -128,8 +128,6 @@ class Config:
     """Share of every learning rate left at the end; it falls over the last quarter."""
     final_noise: float = 1.0
     """Share of the exploration left at the end; it falls over the last quarter."""
-    settle: float = 0.0
-    """Last share of the run, in which the method stands still and only the policy learns."""
     replay_episodes: int = 2_000
     """Episodes kept in replay."""
     replay_overwrite: Literal["random", "oldest"] = "random"
@@ -183,7 +181,6 @@ class Config:
         require(
             0.0 < self.final_noise <= 1.0, f"final_noise must be in (0, 1], not {self.final_noise}"
         )
-        require(0.0 <= self.settle < 1.0, f"settle must be in [0, 1), not {self.settle}")
         require(
             self.skill_type != "discrete" or self.skill_dim >= 2,
             "discrete skills need skill_dim of at least 2",
@@ -212,20 +209,11 @@ FALLING = 0.25
 """The last part of a run, over which learning rates and exploration may fall."""
 
 
-def learned(config: Config, episode: int) -> float:
-    """How much of what follows the warm-up lies behind an episode; negative in the warm-up."""
-    return (episode - config.warmup_episodes) / max(config.episodes - config.warmup_episodes, 1)
-
-
 def exploration(config: Config, episode: int) -> float:
     """The share of its exploration that an episode keeps."""
-    fallen = (learned(config, episode) - (1.0 - FALLING)) / FALLING
-    return 1.0 - (1.0 - config.final_noise) * min(max(fallen, 0.0), 1.0)
-
-
-def settled(config: Config, episode: int) -> bool:
-    """Whether the method stands still from this episode on."""
-    return learned(config, episode) >= 1.0 - config.settle
+    done = (episode - config.warmup_episodes) / max(config.episodes - config.warmup_episodes, 1)
+    fallen = min(max((done - (1.0 - FALLING)) / FALLING, 0.0), 1.0)
+    return 1.0 - (1.0 - config.final_noise) * fallen
 
 
 def from_dict(values: dict[str, Any]) -> Config:

@@ -151,13 +151,12 @@ class Learner:
         return state, memory
 
     def train(
-        self, state: LearnerState, memory: Replay, key: Array, settled: bool = False
+        self, state: LearnerState, memory: Replay, key: Array
     ) -> tuple[LearnerState, dict[str, np.ndarray]]:
         """All gradient steps of an epoch; metrics are averaged over them. `state` is used up.
 
         The policy needs the method's rewards, the method nothing of the policy. So the method runs
-        ahead on a thread of its own and hands over the rewards of some steps at a time. Once it
-        has `settled` it hands over rewards and learns no more.
+        ahead on a thread of its own and hands over the rewards of some steps at a time.
         """
         ends, keys = self._prepare(memory, key)
         source = (memory, ends)
@@ -170,7 +169,7 @@ class Learner:
             method, (reward, info) = self._run_method(method, scales, source, keys, index, part)
             return reward, info
 
-        handed = [self._thread.submit(ahead, *piece) for piece in self._pieces(settled)]
+        handed = [self._thread.submit(ahead, *piece) for piece in self._pieces()]
         for index, piece in enumerate(handed):
             reward, info = piece.result()
             infos.append(info)
@@ -179,14 +178,12 @@ class Learner:
                 infos.append(info)
         return state._replace(sac=policy, method=method), averages(infos)
 
-    def _pieces(self, settled: bool) -> list[tuple[str, int]]:
+    def _pieces(self) -> list[tuple[str, int]]:
         """What the method does of an epoch, in order: which part of a step, which piece."""
         policy, method = pieces(self.config.updates), pieces(self.config.method_updates)
-        rewards = [("reward", index) for index in range(policy)]
-        if settled:
-            return rewards
         if self.config.updates == self.config.method_updates:
             return [("both", index) for index in range(policy)]
+        rewards = [("reward", index) for index in range(policy)]
         return rewards + [("update", index) for index in range(method)]
 
     def _prepare_epoch(self, memory: Replay, key: Array) -> tuple[Array, Keys]:

@@ -13,7 +13,7 @@ from csd import checkpoint, envs, rundir, stopping
 from csd.acting import Policy
 from csd.clock import Clock
 from csd.collect import Rollout, as_episodes, collect, episode_seeds
-from csd.config import Config, exploration, settled
+from csd.config import Config, exploration
 from csd.envs.vector import VectorEnv
 from csd.evaluation.distance import distance_profile
 from csd.evaluation.skills import Target, evaluation_skills, find_target, measure, roll_out
@@ -178,11 +178,8 @@ class Trainer:
         key = jax.random.fold_in(self.streams.update, episode)
         if warm and self.learner.method.warmup is None:
             return state, None
-        if warm:
-            state, info = self.learner.warm(state, memory, key)
-        else:
-            still = settled(self.config, episode)
-            state, info = self.learner.train(state, memory, key, still)
+        step = self.learner.warm if warm else self.learner.train
+        state, info = step(state, memory, key)
         return state, finite(info, episode, self.run)
 
     # ---- what a run leaves behind
