@@ -63,7 +63,7 @@ def test_equals_gymnasium_state_by_state(name, seed):
 
 
 @pytest.mark.parametrize("name", list(BODIES))
-def test_looking_for_no_islands_changes_no_number(name):
+def test_looking_for_no_islands_changes_nothing_under_random_actions(name):
     whole = mujoco.MjModel.from_xml_path(str(ASSETS / BODIES[name].xml))
     lean, reference = LocomotionWorld(name), LocomotionWorld(name, whole)
     assert lean.model.opt.disableflags != reference.model.opt.disableflags

@@ -46,7 +46,7 @@ CAMERA = Camera((0.0, 0.0, 0.0), distance=5.0, azimuth=90.0, elevation=-25.0, fo
 def load_model(name: str) -> mujoco.MjModel:
     """The model that all worlds of a name share."""
     model = mujoco.MjModel.from_xml_path(str(ASSETS / BODIES[name].xml))
-    # One body is one island: looking for more changes no number and costs 5 % of a step.
+    # One body is one island: looking for more costs 5 % of a step and changes rounding at most.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
     return model
 
