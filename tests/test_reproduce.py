@@ -98,6 +98,13 @@ def test_every_entry_gives_valid_runs_each_in_a_folder_of_its_own(name, preset):
             check_skills(cell.job.config, fake)
 
 
+@pytest.mark.parametrize("name", list(FIGURES))
+def test_a_job_reaches_another_process_whole(name):
+    for job in (job for stage in stages(planned(name, seeds=1)) for job in stage):
+        bare = job._replace(world=job.world._replace(measures=()))
+        assert jobs.decode(jobs.encode(job)) == bare
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_one_run_has_one_configuration_in_all_figures(name):
     mine = {job.run: job.config for stage in stages(planned(name, seeds=1)) for job in stage}

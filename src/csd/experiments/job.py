@@ -1,17 +1,19 @@
 """One training to its end, from wherever it was, and its evaluation."""
 
+import dataclasses
 import json
 import os
-import pickle
 import sys
 import traceback
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from csd import api, checkpoint, rundir, skills
+from csd import api, checkpoint, config, rundir, skills
+from csd.controller import config as control_config
 from csd.controller import run as controllers
 from csd.controller.config import ControlConfig
 from csd.errors import UserError
+from csd.experiments.figures import Variant, World
 from csd.experiments.plan import Job, check
 
 RESULT, ERROR = "result.json", "error.txt"
@@ -90,11 +92,33 @@ def _measure(job: Job, workers: int) -> dict[str, Any]:
     }
 
 
+def encode(job: Job) -> bytes:
+    """A job as JSON, for another process; what the figure measures of it stays here."""
+    world = job.world._replace(measures=())._asdict()
+    values = {"config": dataclasses.asdict(job.config), "variant": job.variant._asdict()}
+    return json.dumps(
+        values | {"run": str(job.run), "world": world, "command": job.command}
+    ).encode()
+
+
+def decode(text: bytes) -> Job:
+    """The inverse of `encode`."""
+    values = json.loads(text)
+    kind = control_config if "task" in values["config"] else config
+    return Job(
+        Path(values["run"]),
+        kind.from_dict(values["config"]),
+        Variant(**values["variant"]),
+        World(**values["world"] | {"measures": ()}),
+        values["command"],
+    )
+
+
 def main() -> None:
     """`python -m csd.experiments.job CORES`: a job on standard input, its outcome on output."""
     cores = sys.argv[1]
     os.environ.setdefault("NPROC", cores)
-    outcome = perform(pickle.load(sys.stdin.buffer), int(cores), quiet=True)
+    outcome = perform(decode(sys.stdin.buffer.read()), int(cores), quiet=True)
     print(json.dumps([outcome.state, outcome.error]))
 
 

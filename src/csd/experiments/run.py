@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import subprocess
 import sys
 import threading
@@ -11,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
 from csd.errors import UserError
-from csd.experiments.job import Outcome, perform
+from csd.experiments.job import Outcome, encode, perform
 from csd.experiments.plan import Job
 
 Run = Callable[[Sequence[Job]], Iterator[Outcome]]
@@ -70,7 +69,7 @@ def _in_process(
     started.append(process)
     if stop.is_set():
         process.terminate()
-    out, err = process.communicate(pickle.dumps(job))
+    out, err = process.communicate(encode(job))
     try:
         return Outcome(job.run, *json.loads(out.splitlines()[-1]))
     except (IndexError, ValueError):
