@@ -4,7 +4,12 @@ import numpy as np
 
 from csd.collect import Rollout
 from csd.envs.fetch import fetch_spec
-from csd.evaluation.measures import bins_covered, circular_correlation, explained_by_skill
+from csd.evaluation.measures import (
+    bins_covered,
+    circular_correlation,
+    explained_by_skill,
+    log_volume,
+)
 from csd.evaluation.skills import Target, find_target, measure, most_variable
 
 
@@ -30,6 +35,14 @@ def test_explained_is_one_if_linear_in_the_skill_and_near_zero_if_unrelated():
     skill = rng.normal(size=(300, 2))
     assert np.isclose(explained_by_skill(skill @ [[1.0, 2.0], [0.0, 1.0]] + 3.0, skill), 1.0)
     assert explained_by_skill(rng.normal(size=(300, 2)), skill) < 0.05
+
+
+def test_log_volume_of_a_cross_is_that_of_its_variances():
+    # Variances 4 * 2 / 3 and 1 * 2 / 3 in a plane, nothing beyond it but the floor.
+    cross = np.array([[2.0, 0, 0], [-2, 0, 0], [0, 1, 0], [0, -1, 0]])
+    expected = 0.5 * np.log((8 / 3 + 0.01) * (2 / 3 + 0.01) * 0.01)
+    assert np.isclose(log_volume(cross, floor=0.1), expected)
+    assert np.isclose(log_volume(cross[:, :1] * 10) - log_volume(cross[:, :1]), np.log(10))
 
 
 def test_measure_of_four_cubes_pushed_in_four_directions():

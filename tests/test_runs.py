@@ -14,6 +14,7 @@ import safetensors.numpy
 
 import csd
 from csd import checkpoint, rundir
+from csd.config import fallen
 from csd.errors import UserError
 from csd.training import TIMING, Trainer
 from tests.conftest import TINY, flags, tiny_options
@@ -116,6 +117,29 @@ def test_resume_of_a_finished_run_leaves_it_alone(tiny_run):
     before = (tiny_run.dir / rundir.METRICS).read_bytes()
     assert csd.resume(tiny_run.dir).finished
     assert (tiny_run.dir / rundir.METRICS).read_bytes() == before
+
+
+def test_a_run_may_end_with_the_widest_skills_of_its_last_quarter(tmp_path):
+    options = {**LONGER, "episodes": 200, "eval_every": 8, "checkpoint_every": 40}
+    last = csd.train("Probe", run_dir=tmp_path / "last", quiet=True, **options)
+    options |= {"keep": "widest"}
+    run = tmp_path / "widest"
+    run_with_kills(run, options, times=2)
+    rows = [row for row in metrics(run) if "evaluation" in row]
+    assert rows == [row for row in metrics(last.dir) if "evaluation" in row]
+    config = rundir.read_config(run)
+    volumes = {
+        row["episodes"]: row["evaluation"]["volume"]
+        for row in rows
+        if fallen(config, row["episodes"]) > 0.0
+    }
+    assert 1 < len(volumes) < len(rows)
+    skills = csd.load(run)
+    assert skills.episode == max(volumes, key=lambda episode: volumes[episode])
+    assert csd.load(last.dir).episode == config.episodes
+
+    rollout = csd.evaluate(run, skills=config.eval_skills)["skills"]
+    assert np.isclose(rollout["volume"], max(volumes.values()))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

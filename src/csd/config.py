@@ -128,6 +128,8 @@ class Config:
     """Share of every learning rate left at the end; it falls over the last quarter."""
     final_noise: float = 1.0
     """Share of the exploration left at the end; it falls over the last quarter."""
+    keep: Literal["last", "widest"] = "last"
+    """Skills a run ends with: the last, or of the last quarter's evaluations the widest spread."""
     replay_episodes: int = 2_000
     """Episodes kept in replay."""
     replay_overwrite: Literal["random", "oldest"] = "random"
@@ -209,11 +211,15 @@ FALLING = 0.25
 """The last part of a run, over which learning rates and exploration may fall."""
 
 
+def fallen(config: Config, episode: int) -> float:
+    """How far into the last part of a run an episode is, from 0 to 1."""
+    done = (episode - config.warmup_episodes) / max(config.episodes - config.warmup_episodes, 1)
+    return min(max((done - (1.0 - FALLING)) / FALLING, 0.0), 1.0)
+
+
 def exploration(config: Config, episode: int) -> float:
     """The share of its exploration that an episode keeps."""
-    done = (episode - config.warmup_episodes) / max(config.episodes - config.warmup_episodes, 1)
-    fallen = min(max((done - (1.0 - FALLING)) / FALLING, 0.0), 1.0)
-    return 1.0 - (1.0 - config.final_noise) * fallen
+    return 1.0 - (1.0 - config.final_noise) * fallen(config, episode)
 
 
 def from_dict(values: dict[str, Any]) -> Config:

@@ -1,6 +1,5 @@
 """Trained skills, ready to act."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,10 @@ import numpy as np
 
 from csd import checkpoint, envs, pretrained, rundir
 from csd.acting import Policy, act, normalize
+from csd.checkpoint import TRAINING_ONLY
 from csd.errors import UserError
 from csd.learner import Learner, LearnerState
 from csd.training import Streams
-
-TRAINING_ONLY = re.compile(r"/(critic|target_actor|target_critic|(\w+_)?opt)(/|$)")
-"""What skills can do without once they are frozen: critics, targets and optimisers."""
 
 
 class Skills:
@@ -79,6 +76,9 @@ def load(run: str | Path) -> Skills:
     arrays, meta, _ = found
     learner = Learner(config, envs.spec(config.env, config.horizon))
     template = jax.eval_shape(lambda: learner.init(Streams.of(config.seed).init))
+    if "kept/episode" in arrays:
+        kept = checkpoint.unflatten({"kept": {"state": template}}, arrays, TRAINING_ONLY)["kept"]
+        return Skills(learner, kept["state"], int(arrays["kept/episode"]))
     state = checkpoint.unflatten({"state": template}, arrays, TRAINING_ONLY)["state"]
     return Skills(learner, state, meta["episode"])
 

@@ -1,5 +1,6 @@
 """The training loop: collect, store, update, log, evaluate, checkpoint, over and over."""
 
+import re
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -13,7 +14,7 @@ from csd import checkpoint, envs, rundir, stopping
 from csd.acting import Policy
 from csd.clock import Clock
 from csd.collect import Rollout, as_episodes, collect, episode_seeds
-from csd.config import Config, exploration
+from csd.config import Config, exploration, fallen
 from csd.envs.vector import VectorEnv
 from csd.evaluation.distance import distance_profile
 from csd.evaluation.skills import Target, evaluation_skills, find_target, measure, roll_out
@@ -25,6 +26,10 @@ from csd.stopping import Stop, finite, full_disk_in_one_line
 
 TIMING = ("seconds", "steps_per_second", "updates_per_second")
 """Fields of a metrics row that are not determined by configuration and seed."""
+
+
+KEPT_WITHOUT = re.compile("^kept/.*" + checkpoint.TRAINING_ONLY.pattern)
+"""What a checkpoint leaves out of skills that are kept."""
 
 
 class Streams(NamedTuple):
@@ -45,6 +50,14 @@ class Streams(NamedTuple):
 Draws = tuple[list[int], np.ndarray, tuple[np.ndarray, ...]]
 
 
+class Kept(NamedTuple):
+    """The skills of an evaluation that is over, on the host."""
+
+    state: LearnerState
+    episode: np.ndarray
+    volume: np.ndarray
+
+
 class Session(NamedTuple):
     """Everything a checkpoint restores."""
 
@@ -52,6 +65,8 @@ class Session(NamedTuple):
     memory: Replay
     behaviour: Policy
     """The policy that collects the next epoch."""
+    kept: Kept | None = None
+    """What the run will end with, if not with its last state."""
 
 
 class Trainer:
@@ -103,7 +118,7 @@ class Trainer:
         progress: Progress,
     ) -> None:
         config, learner = self.config, self.learner
-        state, memory, behaviour = session
+        state, memory, behaviour, kept = session
         pending: Future[Rollout] | None = None
         if episode == 0:
             log.write({"episodes": 0, **self._evaluate(state)})
@@ -142,11 +157,12 @@ class Trainer:
                 if pending is not None:
                     pending.result()  # the simulators are for one at a time; its result is kept
                 row |= self._evaluate(state)
+                kept = self._better(kept, state, episode, row)
             if row:
                 log.write(row)
             stop = self._stop.requested
             if done or stop or self._due(episode, config.checkpoint_every):
-                self._save(episode, clock, Session(state, memory, behaviour), log)
+                self._save(episode, clock, Session(state, memory, behaviour, kept), log)
             progress.update(episode, coverage=self._coverage, lam=row.get("lambda"))
             if stop:
                 break
@@ -224,8 +240,20 @@ class Trainer:
         self._coverage = result["coverage"]
         return {"evaluation": result}
 
+    def _better(
+        self, kept: Kept | None, state: LearnerState, episode: int, row: dict[str, Any]
+    ) -> Kept | None:
+        """These skills, if the run is to end with the widest and they are the widest so far."""
+        if self.config.keep == "last" or fallen(self.config, episode) <= 0.0:
+            return None
+        volume = row["evaluation"]["volume"]
+        if kept is not None and volume <= kept.volume:
+            return kept
+        return Kept(jax.tree.map(np.array, state), np.asarray(episode), np.asarray(volume))
+
     def _save(self, episode: int, clock: Clock, session: Session, log: MetricsLog) -> None:
-        arrays = checkpoint.flatten(session)
+        flat = checkpoint.flatten(session)
+        arrays = {name: array for name, array in flat.items() if not KEPT_WITHOUT.search(name)}
         stored = min(int(session.memory.added), self.config.replay_episodes)
         for field in Replay._fields[:-1]:
             arrays[f"memory/{field}"] = arrays[f"memory/{field}"][:stored]
@@ -256,7 +284,9 @@ class Trainer:
             empty = np.zeros_like(getattr(memory, field))
             empty[: len(arrays[name])] = arrays[name]
             arrays[name] = empty
-        session = checkpoint.unflatten(session, arrays)
+        if "kept/episode" in arrays:
+            session = session._replace(kept=Kept(state, np.zeros((), int), np.zeros(())))
+        session = checkpoint.unflatten(session, arrays, KEPT_WITHOUT)
         session = session._replace(
             state=jax.tree.map(jnp.asarray, session.state),
             memory=jax.tree.map(jnp.asarray, session.memory),

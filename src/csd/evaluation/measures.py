@@ -36,3 +36,15 @@ def explained_by_skill(change: np.ndarray, skill: np.ndarray) -> float:
     design = np.concatenate([skill, np.ones((len(skill), 1))], axis=1)
     fit, *_ = np.linalg.lstsq(design, change, rcond=None)
     return float(1.0 - np.sum((change - design @ fit) ** 2) / total)
+
+
+def log_volume(points: np.ndarray, floor: float = 1e-3) -> float:
+    """How much of its space a cloud (n, k) fills: half the log-determinant of its covariance.
+
+    Up to a constant the entropy of a Gaussian of that shape, so one unit is a factor e of volume.
+    `floor` is a spread added to every dimension: what stands still counts little, not minus
+    infinity.
+    """
+    covariance = np.atleast_2d(np.cov(np.asarray(points, np.float64), rowvar=False))
+    covariance += floor**2 * np.eye(len(covariance))
+    return float(0.5 * np.linalg.slogdet(covariance)[1])

@@ -24,6 +24,7 @@ ROWS = {
     "explained": "displacement explained by skill",
     "body_coverage": "bins covered by the body",
     "body_displacement": "mean displacement of the body",
+    "volume": "log-volume of all states visited",
 }
 
 

@@ -11,7 +11,12 @@ from csd.envs.base import EnvSpec
 from csd.envs.vector import VectorEnv
 from csd.errors import UserError
 from csd.evaluation.families import FAMILIES
-from csd.evaluation.measures import bins_covered, circular_correlation, explained_by_skill
+from csd.evaluation.measures import (
+    bins_covered,
+    circular_correlation,
+    explained_by_skill,
+    log_volume,
+)
 from csd.learner import Learner
 
 REPEATS = 4  # rollouts of each discrete skill
@@ -109,6 +114,7 @@ def measure(rollout: Rollout, spec: EnvSpec, target: Target) -> dict[str, Any]:
         "coverage": bins_covered(path[..., :2], size[:2]),
         "moved": float(np.mean(moved)),
         "displacement": float(np.mean(distance)),
+        "volume": log_volume(rollout.obs.reshape(-1, rollout.obs.shape[-1])),
     }
     if len(change) > rollout.skill.shape[1] + 1:  # with fewer rollouts any fit is perfect
         result["explained"] = explained_by_skill(change, rollout.skill)

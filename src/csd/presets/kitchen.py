@@ -9,7 +9,7 @@ SKILLS: dict[str, Any] = {"skill_type": "discrete", "skill_dim": 16}
 PAPER: dict[str, Any] = SKILLS | {"episodes": 40_000, "eval_skills": 50}
 
 FAST: dict[str, Any] = PAPER | {
-    "episodes": 6_000,
+    "episodes": 5_500,
     "warmup_episodes": 600,
     "num_envs": 20,
     "updates": 200,
@@ -17,8 +17,10 @@ FAST: dict[str, Any] = PAPER | {
     "overlap": True,
     "final_lr": 0.1,
     "final_noise": 0.1,
+    "keep": "widest",
+    "random_action_prob": 0.1,
     "lambda_init": 1000.0,
-    "eval_every": 1_000,
+    "eval_every": 100,
     "checkpoint_every": 1_000,
 }
 """The published learner in another loop; `docs/kitchen.md` says what each change is worth."""
