@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,12 @@ import safetensors.numpy
 
 import csd
 from csd import checkpoint, rundir
-from csd.config import fallen
+from csd.acting import Policy
+from csd.collect import Rollout
 from csd.errors import UserError
+from csd.kept import widen
+from csd.rl.normalizer import Normalizer
+from csd.skills import keep
 from csd.training import TIMING, Trainer
 from tests.conftest import TINY, flags, tiny_options
 
@@ -119,27 +124,49 @@ def test_resume_of_a_finished_run_leaves_it_alone(tiny_run):
     assert (tiny_run.dir / rundir.METRICS).read_bytes() == before
 
 
-def test_a_run_may_end_with_the_widest_skills_of_its_last_quarter(tmp_path):
-    options = {**LONGER, "episodes": 200, "eval_every": 8, "checkpoint_every": 40}
-    last = csd.train("Probe", run_dir=tmp_path / "last", quiet=True, **options)
-    options |= {"keep": "widest"}
-    run = tmp_path / "widest"
+@pytest.mark.parametrize("skills", [{"skill_type": "discrete", "skill_dim": 4}, {}])
+def test_a_run_may_end_with_the_widest_skills_of_its_last_quarter(tmp_path, skills):
+    options = {**LONGER, **skills, "episodes": 200, "eval_every": 8, "keep": "widest"}
+    run = tmp_path / "killed"
     run_with_kills(run, options, times=2)
-    rows = [row for row in metrics(run) if "evaluation" in row]
-    assert rows == [row for row in metrics(last.dir) if "evaluation" in row]
-    config = rundir.read_config(run)
-    volumes = {
-        row["episodes"]: row["evaluation"]["volume"]
-        for row in rows
-        if fallen(config, row["episodes"]) > 0.0
-    }
-    assert 1 < len(volumes) < len(rows)
-    skills = csd.load(run)
-    assert skills.episode == max(volumes, key=lambda episode: volumes[episode])
-    assert csd.load(last.dir).episode == config.episodes
+    whole = csd.train("Probe", run_dir=tmp_path / "whole", quiet=True, **options)
+    assert_same(run, whole.dir)
 
-    rollout = csd.evaluate(run, skills=config.eval_skills)["skills"]
-    assert np.isclose(rollout["volume"], max(volumes.values()))
+    rows = [row for row in metrics(run) if "kept" in row]
+    assert [row["episodes"] for row in rows] == list(range(160, 201, 8))
+    volumes = [row["kept"]["volume"] for row in rows]
+    assert volumes[0] == rows[0]["evaluation"]["volume"]
+    assert all(later >= sooner for sooner, later in pairwise(volumes))
+    assert volumes[-1] > volumes[0]
+    # What was seen then is what the run's skills do now, bit for bit.
+    assert csd.evaluate(run, skills=options["eval_skills"])["skills"]["volume"] == volumes[-1]
+
+    kept = final_arrays(run)["kept/episode"]
+    assert len(kept) == skills.get("skill_dim", 1)
+    copy = tmp_path / "copy"
+    keep(csd.load(run), copy)
+    obs = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
+    code = csd.load(run).sample(np.random.default_rng(1), 5)
+    np.testing.assert_array_equal(csd.load(copy).act(obs, code), csd.load(run).act(obs, code))
+
+
+def test_skills_are_taken_over_one_by_one_where_they_widen_what_is_visited():
+    def policy(value):
+        actor = [{"w": np.full((2, 2), value), "b": np.full(2, value)}]
+        return Policy(actor, Normalizer(*(np.full(shape, value) for shape in ((), 2, 2))))
+
+    def rollout(*ends):
+        obs = np.zeros((3, 2, 2), np.float32)
+        obs[:, 1] = ends
+        return Rollout(obs, np.zeros((3, 1, 2)), np.eye(3), np.full(3, 1), np.zeros(3), 0)
+
+    kept = widen(None, policy(1.0), rollout([1, 0], [0, 1], [0, 0]), 10, 3)
+    # The first goes further, the second not as far as before, the third somewhere new.
+    kept = widen(kept, policy(2.0), rollout([2, 0], [0, 0.5], [-1, -1]), 20, 3)
+    np.testing.assert_array_equal(kept.episode, [20, 10, 20])
+    np.testing.assert_array_equal(kept.obs[:, 1], [[2, 0], [0, 1], [-1, -1]])
+    np.testing.assert_array_equal(kept.policies.actor[0]["b"][:, 0], [2.0, 1.0, 2.0])
+    np.testing.assert_array_equal(kept.policies.normalizer.count, [2.0, 1.0, 2.0])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

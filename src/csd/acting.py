@@ -19,9 +19,30 @@ class Policy(NamedTuple):
     normalizer: Normalizer
 
 
+class PolicySet(NamedTuple):
+    """One policy for each discrete skill, or one for all: a policy's arrays with an axis before."""
+
+    actor: Any
+    normalizer: Normalizer
+
+    @classmethod
+    def of(cls, policy: Policy, count: int) -> "PolicySet":
+        """The same policy `count` times."""
+        return cls(*jax.tree.map(lambda leaf: np.stack([leaf] * count), policy))
+
+    def member(self, index: int) -> Policy:
+        """One of the policies."""
+        return Policy(*jax.tree.map(lambda leaf: leaf[index], self))
+
+
+def owners(skill: np.ndarray, count: int) -> np.ndarray:
+    """Which of `count` policies each skill belongs to."""
+    return np.argmax(skill, axis=-1) if count > 1 else np.zeros(len(skill), int)
+
+
 def act(
     config: Config,
-    policy: Policy,
+    policy: Policy | PolicySet,
     obs: np.ndarray,
     skill: np.ndarray,
     noise: Sequence[np.ndarray] | None,
@@ -30,6 +51,14 @@ def act(
 
     In NumPy: a compiled call would wait for the gradient steps that run beside it.
     """
+    if isinstance(policy, PolicySet):
+        owner = owners(skill, len(policy.normalizer.mean))
+        action = np.empty((len(obs), len(policy.actor[-1]["b"][0]) // 2), np.float32)
+        for index in np.unique(owner):
+            rows = owner == index
+            own_noise = noise and [part[rows] for part in noise]
+            action[rows] = act(config, policy.member(index), obs[rows], skill[rows], own_noise)
+        return action
     inputs = np.concatenate([normalize(config, policy, obs), skill], axis=-1)
     mean, log_std = sac.policy(policy.actor, config.sac, inputs, xp=np)
     return sac.explore(config.sac, mean, np.exp(log_std), noise)

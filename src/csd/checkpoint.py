@@ -18,9 +18,6 @@ from csd.errors import UserError
 KEEP = 2
 LIBRARIES = ("csd", "jax", "jaxlib", "optax", "numpy", "mujoco", "gymnasium", "gymnasium-robotics")
 
-TRAINING_ONLY = re.compile(r"/(critic|target_actor|target_critic|(\w+_)?opt)(/|$)")
-"""What skills can do without once they are frozen: critics, targets and optimisers."""
-
 
 def flatten(tree: Any) -> dict[str, np.ndarray]:
     """The leaves of a pytree by their path."""

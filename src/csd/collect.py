@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from csd.acting import Policy, act
+from csd.acting import Policy, PolicySet, act
 from csd.envs.vector import VectorEnv
 from csd.learner import Learner
 from csd.rl.replay import Replay
@@ -32,7 +32,7 @@ def episode_seeds(seed: int, episodes: np.ndarray) -> list[int]:
 def collect(
     envs: VectorEnv,
     learner: Learner,
-    policy: Policy | None,
+    policy: Policy | PolicySet | None,
     seeds: list[int],
     skills: np.ndarray,
     noise: tuple[np.ndarray, ...] | None,

@@ -129,7 +129,7 @@ class Config:
     final_noise: float = 1.0
     """Share of the exploration left at the end; it falls over the last quarter."""
     keep: Literal["last", "widest"] = "last"
-    """Skills a run ends with: the last, or of the last quarter's evaluations the widest spread."""
+    """Skills a run ends with: the last ones, or each as the last quarter saw it reach furthest."""
     replay_episodes: int = 2_000
     """Episodes kept in replay."""
     replay_overwrite: Literal["random", "oldest"] = "random"

@@ -1,5 +1,6 @@
 """Trained skills, ready to act."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,20 +9,29 @@ import jax.numpy as jnp
 import numpy as np
 
 from csd import checkpoint, envs, pretrained, rundir
-from csd.acting import Policy, act, normalize
-from csd.checkpoint import TRAINING_ONLY
+from csd.acting import Policy, PolicySet, act, normalize
 from csd.errors import UserError
 from csd.learner import Learner, LearnerState
 from csd.training import Streams
+
+TRAINING_ONLY = re.compile(r"/(critic|target_actor|target_critic|(\w+_)?opt)(/|$)")
+"""What skills can do without once they are frozen: critics, targets and optimisers."""
 
 
 class Skills:
     """A frozen skill policy: `z = skills.sample(rng); action = skills.act(obs, z)`."""
 
-    def __init__(self, learner: Learner, state: LearnerState, episode: int) -> None:
-        self.learner, self.state, self.episode = learner, state, episode
+    def __init__(
+        self,
+        learner: Learner,
+        state: LearnerState,
+        episode: int,
+        kept: PolicySet | None = None,
+    ) -> None:
+        self.learner, self.state, self.episode, self.kept = learner, state, episode, kept
         self.config, self.spec = learner.config, learner.env
-        self.policy: Policy = learner.snapshot(state)
+        self._last: Policy = learner.snapshot(state)
+        self.policy: Policy | PolicySet = kept or self._last
 
     def sample(self, rng: np.random.Generator, count: int | None = None) -> np.ndarray:
         """A random skill of the prior, or `count` of them."""
@@ -54,7 +64,7 @@ class Skills:
 
     def normalize(self, obs: np.ndarray) -> np.ndarray:
         """States as the policy sees them."""
-        return normalize(self.config, self.policy, obs)
+        return normalize(self.config, self._last, obs)
 
     def embed(self, obs: Any) -> np.ndarray:
         """phi(obs) for methods that learn one, single or batched."""
@@ -76,16 +86,21 @@ def load(run: str | Path) -> Skills:
     arrays, meta, _ = found
     learner = Learner(config, envs.spec(config.env, config.horizon))
     template = jax.eval_shape(lambda: learner.init(Streams.of(config.seed).init))
-    if "kept/episode" in arrays:
-        kept = checkpoint.unflatten({"kept": {"state": template}}, arrays, TRAINING_ONLY)["kept"]
-        return Skills(learner, kept["state"], int(arrays["kept/episode"]))
     state = checkpoint.unflatten({"state": template}, arrays, TRAINING_ONLY)["state"]
-    return Skills(learner, state, meta["episode"])
+    kept = None
+    if "kept/episode" in arrays:
+        template = PolicySet.of(learner.snapshot(state), len(arrays["kept/episode"]))
+        kept = checkpoint.unflatten({"kept": {"policies": template}}, arrays)["kept"]["policies"]
+    return Skills(learner, state, meta["episode"], kept)
 
 
 def keep(skills: Skills, path: Path) -> None:
     """Write the skills to a folder of their own, without what only their training needs."""
     rundir.create(path, skills.config)
     arrays = checkpoint.flatten({"state": skills.state})
-    kept = {name: array for name, array in arrays.items() if not TRAINING_ONLY.search(name)}
-    checkpoint.save(path / rundir.CHECKPOINTS, skills.episode, kept, {})
+    if skills.kept is not None:
+        count = len(skills.kept.normalizer.mean)
+        arrays |= checkpoint.flatten({"kept": {"policies": skills.kept}})
+        arrays["kept/episode"] = np.full(count, skills.episode)
+    frozen = {name: array for name, array in arrays.items() if not TRAINING_ONLY.search(name)}
+    checkpoint.save(path / rundir.CHECKPOINTS, skills.episode, frozen, {})

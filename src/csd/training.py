@@ -1,6 +1,5 @@
 """The training loop: collect, store, update, log, evaluate, checkpoint, over and over."""
 
-import re
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -11,13 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from csd import checkpoint, envs, rundir, stopping
-from csd.acting import Policy
+from csd.acting import Policy, PolicySet
 from csd.clock import Clock
 from csd.collect import Rollout, as_episodes, collect, episode_seeds
 from csd.config import Config, exploration, fallen
 from csd.envs.vector import VectorEnv
 from csd.evaluation.distance import distance_profile
 from csd.evaluation.skills import Target, evaluation_skills, find_target, measure, roll_out
+from csd.kept import Kept, kept_template, widen
 from csd.learner import Learner, LearnerState
 from csd.metrics import MetricsLog
 from csd.progress import Progress
@@ -26,10 +26,6 @@ from csd.stopping import Stop, finite, full_disk_in_one_line
 
 TIMING = ("seconds", "steps_per_second", "updates_per_second")
 """Fields of a metrics row that are not determined by configuration and seed."""
-
-
-KEPT_WITHOUT = re.compile("^kept/.*" + checkpoint.TRAINING_ONLY.pattern)
-"""What a checkpoint leaves out of skills that are kept."""
 
 
 class Streams(NamedTuple):
@@ -50,14 +46,6 @@ class Streams(NamedTuple):
 Draws = tuple[list[int], np.ndarray, tuple[np.ndarray, ...]]
 
 
-class Kept(NamedTuple):
-    """The skills of an evaluation that is over, on the host."""
-
-    state: LearnerState
-    episode: np.ndarray
-    volume: np.ndarray
-
-
 class Session(NamedTuple):
     """Everything a checkpoint restores."""
 
@@ -66,7 +54,7 @@ class Session(NamedTuple):
     behaviour: Policy
     """The policy that collects the next epoch."""
     kept: Kept | None = None
-    """What the run will end with, if not with its last state."""
+    """The skills that the run would end with, if these need not be the last ones."""
 
 
 class Trainer:
@@ -121,7 +109,7 @@ class Trainer:
         state, memory, behaviour, kept = session
         pending: Future[Rollout] | None = None
         if episode == 0:
-            log.write({"episodes": 0, **self._evaluate(state)})
+            log.write({"episodes": 0, **self._evaluate(state, 0, None)[0]})
         while episode < config.episodes:
             warm = episode < config.warmup_episodes
             if pending is None:
@@ -156,8 +144,8 @@ class Trainer:
             if evaluate:
                 if pending is not None:
                     pending.result()  # the simulators are for one at a time; its result is kept
-                row |= self._evaluate(state)
-                kept = self._better(kept, state, episode, row)
+                figures, kept = self._evaluate(state, episode, kept)
+                row |= figures
             if row:
                 log.write(row)
             stop = self._stop.requested
@@ -223,13 +211,19 @@ class Trainer:
             distance = np.linalg.norm(path[:, -1] - path[:, 0], axis=-1)
             self._moved += (distance > self.spec.moved).tolist()
 
-    def _evaluate(self, state: LearnerState) -> dict[str, Any]:
+    def _evaluate(
+        self, state: LearnerState, episode: int, kept: Kept | None
+    ) -> tuple[dict[str, Any], Kept | None]:
+        """What the present skills do; in the last part of a run, what the kept ones did."""
         skills = evaluation_skills(self.learner, self.config.eval_skills)
         if self._eval_envs is None:
             count = min(len(skills), 64)
             self._eval_envs = envs.make(self.config.env, count, self.config.horizon, self._workers)
         policy = self.learner.snapshot(state)
-        rollout = roll_out(self.learner, self._eval_envs, policy, skills)
+        acting = policy
+        if self.config.keep == "widest":  # as the kept ones will act, down to the last bit
+            acting = PolicySet.of(policy, self._policies)
+        rollout = roll_out(self.learner, self._eval_envs, acting, skills)
         if self._target is None:
             reference = rollout
             if not self.spec.target:
@@ -238,22 +232,20 @@ class Trainer:
         result = measure(rollout, self.spec, self._target)
         result |= distance_profile(self.learner, state, rollout)
         self._coverage = result["coverage"]
-        return {"evaluation": result}
+        row = {"evaluation": result}
+        if self.config.keep == "widest" and fallen(self.config, episode) > 0.0:
+            kept = widen(kept, policy, rollout, episode, self._policies)
+            seen = rollout._replace(obs=kept.obs, length=kept.length)
+            row["kept"] = measure(seen, self.spec, self._target)
+        return row, kept
 
-    def _better(
-        self, kept: Kept | None, state: LearnerState, episode: int, row: dict[str, Any]
-    ) -> Kept | None:
-        """These skills, if the run is to end with the widest and they are the widest so far."""
-        if self.config.keep == "last" or fallen(self.config, episode) <= 0.0:
-            return None
-        volume = row["evaluation"]["volume"]
-        if kept is not None and volume <= kept.volume:
-            return kept
-        return Kept(jax.tree.map(np.array, state), np.asarray(episode), np.asarray(volume))
+    @property
+    def _policies(self) -> int:
+        """How many policies a run may end with: one for each discrete skill, or one."""
+        return self.config.skill_dim if self.config.skill_type == "discrete" else 1
 
     def _save(self, episode: int, clock: Clock, session: Session, log: MetricsLog) -> None:
-        flat = checkpoint.flatten(session)
-        arrays = {name: array for name, array in flat.items() if not KEPT_WITHOUT.search(name)}
+        arrays = checkpoint.flatten(session)
         stored = min(int(session.memory.added), self.config.replay_episodes)
         for field in Replay._fields[:-1]:
             arrays[f"memory/{field}"] = arrays[f"memory/{field}"][:stored]
@@ -284,9 +276,9 @@ class Trainer:
             empty = np.zeros_like(getattr(memory, field))
             empty[: len(arrays[name])] = arrays[name]
             arrays[name] = empty
-        if "kept/episode" in arrays:
-            session = session._replace(kept=Kept(state, np.zeros((), int), np.zeros(())))
-        session = checkpoint.unflatten(session, arrays, KEPT_WITHOUT)
+        if "kept/obs" in arrays:
+            session = session._replace(kept=kept_template(arrays, session.behaviour))
+        session = checkpoint.unflatten(session, arrays)
         session = session._replace(
             state=jax.tree.map(jnp.asarray, session.state),
             memory=jax.tree.map(jnp.asarray, session.memory),

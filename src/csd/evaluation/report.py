@@ -42,7 +42,10 @@ def evaluate(
         rollouts = {
             "skills": roll_out(learner, pool, trained.policy, codes),
             "untrained": roll_out(
-                learner, pool, untrained._replace(normalizer=trained.policy.normalizer), codes
+                learner,
+                pool,
+                untrained._replace(normalizer=learner.snapshot(trained.state).normalizer),
+                codes,
             ),
             "random": roll_out(learner, pool, None, codes),
         }

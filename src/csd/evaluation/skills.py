@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from csd.acting import Policy
+from csd.acting import Policy, PolicySet
 from csd.collect import Rollout, collect, episode_seeds
 from csd.envs.base import EnvSpec
 from csd.envs.vector import VectorEnv
@@ -43,7 +43,7 @@ def evaluation_skills(learner: Learner, count: int) -> np.ndarray:
 
 
 def roll_out(
-    learner: Learner, envs: VectorEnv, policy: Policy | None, skills: np.ndarray
+    learner: Learner, envs: VectorEnv, policy: Policy | PolicySet | None, skills: np.ndarray
 ) -> Rollout:
     """One episode per skill with the mean action, or with random actions if there is no policy."""
     parts = []

@@ -9,7 +9,7 @@ SKILLS: dict[str, Any] = {"skill_type": "discrete", "skill_dim": 16}
 PAPER: dict[str, Any] = SKILLS | {"episodes": 40_000, "eval_skills": 50}
 
 FAST: dict[str, Any] = PAPER | {
-    "episodes": 5_500,
+    "episodes": 4_500,
     "warmup_episodes": 600,
     "num_envs": 20,
     "updates": 200,
