@@ -22,6 +22,7 @@ from csd.kept import widen
 from csd.rl.normalizer import Normalizer
 from csd.skills import keep
 from csd.training import TIMING, Trainer
+from csd.viz.plots import plot_curves
 from tests.conftest import TINY, flags, tiny_options
 
 COMMAND = [sys.executable, "-m", "csd"]
@@ -138,6 +139,10 @@ def test_a_run_may_end_with_the_widest_skills_of_its_last_quarter(tmp_path, skil
     assert volumes[0] == rows[0]["evaluation"]["volume"]
     assert all(later >= sooner for sooner, later in pairwise(volumes))
     assert volumes[-1] > volumes[0]
+    (panel,) = (
+        ax for ax in plot_curves(metrics(run), "").axes if ax.get_title().startswith("log-volume")
+    )
+    assert list(panel.lines[1].get_ydata()) == volumes
     # What was seen then is what the run's skills do now, bit for bit.
     assert csd.evaluate(run, skills=options["eval_skills"])["skills"]["volume"] == volumes[-1]
 

@@ -52,6 +52,7 @@ CURVES = (
     ("evaluation.coverage", "bins covered"),
     ("evaluation.moved", "fraction of skills that move the target"),
     ("evaluation.displacement", "mean displacement"),
+    ("evaluation.volume", "log-volume of all states visited"),
     ("evaluation.tasks", "tasks done by some skill"),
     ("lambda", "lambda"),
     ("slack", "slack"),
@@ -63,16 +64,20 @@ CURVES = (
 
 
 def plot_curves(rows: list[dict[str, Any]], title: str) -> Figure:
-    """What the run logged, over episodes."""
-    found = [(label, *series(rows, key)) for key, label in CURVES]
-    found = [(label, x, y) for label, x, y in found if x]
+    """What the run logged, over episodes; beside the present skills, the ones kept so far."""
+    found = [(key, label, *series(rows, key)) for key, label in CURVES]
+    found = [row for row in found if row[2]]
     columns = 3
     lines = -(-len(found) // columns)
     figure, axes = plt.subplots(lines, columns, figsize=(4.2 * columns, 2.8 * lines), squeeze=False)
     for ax in axes.ravel()[len(found) :]:
         ax.axis("off")
-    for ax, (label, x, y) in zip(axes.ravel(), found, strict=False):
+    for ax, (key, label, x, y) in zip(axes.ravel(), found, strict=False):
         ax.plot(x, y)
+        kept = series(rows, key.replace("evaluation.", "kept.", 1))
+        if key.startswith("evaluation.") and kept[0]:
+            ax.plot(*kept, "--", label="kept")
+            ax.legend(fontsize=7, loc="lower right")
         ax.set_title(label, fontsize=9)
         if label == "lambda":
             ax.set_yscale("log")
