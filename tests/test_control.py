@@ -350,6 +350,8 @@ def test_evaluation_and_plots_of_every_kind(controlled):
     for kind, run in controlled.items():
         result = csd.evaluate(run.dir, 4)
         assert ("zero_shot" in result) == (kind == "sac")
+        with pytest.raises(UserError, match="is a controller: noise is for the actions of skills"):
+            csd.evaluate(run.dir, 4, noise=0.1)
         written = csd.plot(run.dir, 4)
         assert [file.name for file in written] == ["paths.png", "learning.png"]
 

@@ -189,6 +189,9 @@ def test_success_counts_any_time_of_an_episode_and_names_the_skill():
     assert result["task_success"]["SlideCabinet"] == 0.5
     assert sum(result["task_success"].values()) == 0.75
     assert result["skill_tasks"] == {"0": ["Microwave"], "1": ["SlideCabinet"]}
+    assert result["reliable_tasks"] == 2
+    rarer = rollout_of(obs[[0, 1, 1, 2, 3]], np.eye(2)[[0, 0, 0, 1, 1]])
+    assert FAMILIES["kitchen"].measure(rarer, kitchen.SPEC)["reliable_tasks"] == 1
     continuous = FAMILIES["kitchen"].measure(rollout_of(obs, skill + 0.5), kitchen.SPEC)
     assert "skill_tasks" not in continuous
     codes, rates = success_by_skill(obs, skill)
@@ -298,5 +301,11 @@ def test_evaluate_and_plot_tell_of_tasks(kitchen_run):
     assert result["rollouts"] == 2 and "of 13 tasks" in result["verdict"]
     assert "explained" not in result["skills"]  # two rollouts are always explained by two skills
     assert json.loads(json.dumps(result))["skills"]["skill_tasks"].keys() == {"0", "1"}
+    assert "reliable_tasks" not in result["skills"]  # nothing varies, so each goes once
+    shaken = csd.evaluate(kitchen_run.dir, noise=0.5)
+    assert shaken["rollouts"] == 8 and "reliable_tasks" in shaken["skills"]
+    folder = kitchen_run.dir / rundir.EVALUATION
+    assert json.loads((folder / "noise-0.5.json").read_text()) == shaken
+    assert json.loads((folder / "evaluation.json").read_text()) == result
     names = {file.name for file in csd.plot(kitchen_run.dir)}
     assert names == {"skills.png", "tasks.png", "curves.png", "sigma.png", "distance.png"}

@@ -14,10 +14,11 @@ import pytest
 import safetensors.numpy
 
 import csd
-from csd import checkpoint, rundir
+from csd import checkpoint, envs, rundir
 from csd.acting import Policy
 from csd.collect import Rollout
 from csd.errors import UserError
+from csd.evaluation.skills import evaluation_skills, roll_out
 from csd.kept import widen
 from csd.rl.normalizer import Normalizer
 from csd.skills import keep
@@ -123,6 +124,23 @@ def test_resume_of_a_finished_run_leaves_it_alone(tiny_run):
     before = (tiny_run.dir / rundir.METRICS).read_bytes()
     assert csd.resume(tiny_run.dir).finished
     assert (tiny_run.dir / rundir.METRICS).read_bytes() == before
+
+
+def test_noise_disturbs_the_actions_of_skills_and_of_nothing_else(tiny_run):
+    plain, shaken = (csd.evaluate(tiny_run.dir, skills=8, noise=noise) for noise in (0.0, 0.2))
+    assert plain["random"] == shaken["random"]
+    assert plain["skills"] != shaken["skills"] and plain["untrained"] != shaken["untrained"]
+    assert csd.evaluate(tiny_run.dir, skills=8, noise=0.2) == shaken
+    trained = csd.load(tiny_run.dir)
+    pool = envs.make("Probe", 8)
+    rollout = roll_out(
+        trained.learner, pool, trained.policy, evaluation_skills(trained.learner, 8), 0.2
+    )
+    meant = trained.act(rollout.obs[:, 3], rollout.skill)
+    apart = np.abs(rollout.action[:, 3] - meant)
+    assert 0.05 < apart.mean() < 0.3 and np.abs(rollout.action).max() <= 1.0
+    with pytest.raises(UserError, match=r"noise must be in \[0, 1\]"):
+        csd.evaluate(tiny_run.dir, noise=-0.1)
 
 
 @pytest.mark.parametrize("skills", [{"skill_type": "discrete", "skill_dim": 4}, {}])

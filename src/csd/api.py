@@ -68,17 +68,19 @@ def _spare_cores(config: Config) -> None:
 
 
 def evaluate(
-    run_dir: str | Path, skills: int = 200, dims: str = "", workers: int = 0
+    run_dir: str | Path, skills: int = 200, dims: str = "", workers: int = 0, noise: float = 0.0
 ) -> dict[str, Any]:
-    """Measure a run's skills, or its controller over `skills` episodes."""
+    """Measure a run's skills, perhaps with noise on their actions, or its controller."""
     path = pretrained.writable(run_dir)
     if rundir.is_control(path):
         from csd.controller.report import report
 
+        if noise:
+            raise UserError(f"{path} is a controller: noise is for the actions of skills")
         return report(path, skills, workers)
     from csd.evaluation.report import evaluate
 
-    return evaluate(path, skills, dims, workers)
+    return evaluate(path, skills, dims, workers, noise)
 
 
 def describe(result: dict[str, Any]) -> str:

@@ -36,8 +36,12 @@ def collect(
     seeds: list[int],
     skills: np.ndarray,
     noise: tuple[np.ndarray, ...] | None,
+    shake: np.ndarray | None = None,
 ) -> Rollout:
-    """One episode per seed. Without a policy actions are random, without noise deterministic."""
+    """One episode per seed. Without a policy actions are random, without noise deterministic.
+
+    `shake` is added to actions on their way to the environment.
+    """
     config, horizon = learner.config.sac, envs.spec.horizon
     count = len(seeds)
     obs = np.zeros((count, horizon + 1, envs.spec.obs_dim), np.float32)
@@ -59,6 +63,8 @@ def collect(
                 skills,
                 None if noise is None else [n[:, t] for n in noise],
             )
+        if shake is not None:
+            a = np.clip(a + shake[:, t], -1.0, 1.0)
         action[:, t] = a
         next_obs, ended = envs.step(a, active)
         broken = active & ~np.isfinite(next_obs).all(axis=1)

@@ -23,6 +23,8 @@ class Evaluate:
     """Random skills to roll out (discrete skills: each four times), or a controller's episodes."""
     dims: str = ""
     """State dimensions to measure: a group, names or indices; default: the environment's target."""
+    noise: float = 0.0
+    """Gaussian noise on every action of the skills: what is left of them with a shaky hand."""
     workers: int = 0
     """Threads that step environments; 0 for one per core."""
     json: bool = False
@@ -94,7 +96,7 @@ def evaluate(args: list[str]) -> int:
     options = parse(Evaluate, args or ["--help"], "csd evaluate")
     from csd import api
 
-    result = api.evaluate(options.run, options.skills, options.dims, options.workers)
+    result = api.evaluate(options.run, options.skills, options.dims, options.workers, options.noise)
     print(json.dumps(result) if options.json else api.describe(result))
     return 0
 

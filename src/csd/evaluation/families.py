@@ -94,6 +94,8 @@ def task_success(rollout: Rollout, spec: EnvSpec) -> dict[str, Any]:
         "task_success": dict(zip(TASKS, done.mean(axis=0).tolist(), strict=True)),
     }
     codes, rates = success_by_skill(rollout.obs, rollout.skill)
+    if len(codes) < len(done):
+        result["reliable_tasks"] = int((rates >= 0.5).any(axis=0).sum())
     if is_one_hot(codes):
         result["skill_tasks"] = {
             str(int(np.argmax(code))): [task for task, rate in zip(TASKS, row, strict=True) if rate]
@@ -127,5 +129,12 @@ FAMILIES = {
         },
         travel_verdict,
     ),
-    "kitchen": Family(task_success, {"tasks": "tasks done by some skill"}, kitchen_verdict),
+    "kitchen": Family(
+        task_success,
+        {
+            "tasks": "tasks done by some skill",
+            "reliable_tasks": "tasks that some skill does half of the time",
+        },
+        kitchen_verdict,
+    ),
 }

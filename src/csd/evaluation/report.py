@@ -10,6 +10,7 @@ import safetensors.numpy
 from csd import envs, rundir
 from csd.checkpoint import write_atomically
 from csd.collect import Rollout
+from csd.errors import UserError
 from csd.evaluation.families import FAMILIES
 from csd.evaluation.skills import evaluation_skills, find_target, measure, roll_out
 from csd.skills import Skills, load
@@ -29,23 +30,29 @@ ROWS = {
 
 
 def evaluate(
-    run_dir: str | Path, skills: int = 200, dims: str = "", workers: int = 0
+    run_dir: str | Path, skills: int = 200, dims: str = "", workers: int = 0, noise: float = 0.0
 ) -> dict[str, Any]:
-    """Measure a run's skills; the result is also written to its `evaluation` folder."""
+    """Measure a run's skills; the result is also written to its `evaluation` folder.
+
+    With `noise` on their actions, in a file of its own: figures draw skills undisturbed.
+    """
+    if not 0.0 <= noise <= 1.0:
+        raise UserError(f"noise must be in [0, 1], the range of actions being [-1, 1], not {noise}")
     path = Path(run_dir)
     trained = load(path)
     learner, config = trained.learner, trained.config
-    codes = evaluation_skills(learner, skills)
+    codes = evaluation_skills(learner, skills, noise)
     pool = envs.make(config.env, min(len(codes), 64), config.horizon, workers)
     try:
         untrained = learner.snapshot(learner.init(Streams.of(config.seed).init))
         rollouts = {
-            "skills": roll_out(learner, pool, trained.policy, codes),
+            "skills": roll_out(learner, pool, trained.policy, codes, noise),
             "untrained": roll_out(
                 learner,
                 pool,
                 untrained._replace(normalizer=learner.snapshot(trained.state).normalizer),
                 codes,
+                noise,
             ),
             "random": roll_out(learner, pool, None, codes),
         }
@@ -60,6 +67,7 @@ def evaluate(
         "seed": config.seed,
         "episodes": trained.episode,
         "rollouts": len(codes),
+        "noise": noise,
         "target": target.name,
         **{name: measure(rollout, trained.spec, target) for name, rollout in rollouts.items()},
     }
@@ -93,7 +101,10 @@ def verdict(result: dict[str, Any]) -> str:
 def _write(path: Path, result: dict[str, Any], rollout: Rollout, trained: Skills) -> None:
     folder = path / rundir.EVALUATION
     folder.mkdir(exist_ok=True)
-    write_atomically(folder / "evaluation.json", json.dumps(result, indent=1).encode())
+    name = f"noise-{result['noise']:g}" if result["noise"] else "evaluation"
+    write_atomically(folder / f"{name}.json", json.dumps(result, indent=1).encode())
+    if result["noise"]:
+        return
     arrays = {"obs": rollout.obs, "skill": rollout.skill, "length": rollout.length}
     arrays["episode"] = np.asarray([trained.episode])
     write_atomically(folder / "trajectories.safetensors", safetensors.numpy.save(arrays))

@@ -32,20 +32,27 @@ class Target(NamedTuple):
     moved: float
 
 
-def evaluation_skills(learner: Learner, count: int) -> np.ndarray:
-    """`count` random skills, or every discrete skill `REPEATS` times (once from a fixed start)."""
+def evaluation_skills(learner: Learner, count: int, noise: float = 0.0) -> np.ndarray:
+    """`count` random skills, or every discrete skill `REPEATS` times (once if nothing varies)."""
     config = learner.config
     if config.skill_type == "discrete":
-        repeats = 1 if learner.env.fixed_start else REPEATS
+        repeats = 1 if learner.env.fixed_start and not noise else REPEATS
         return np.repeat(np.eye(config.skill_dim, dtype=np.float32), repeats, axis=0)
     key = jax.random.fold_in(jax.random.key(config.seed), EVALUATION_STREAM)
     return np.asarray(learner.draw_skills(key, np.arange(count)))
 
 
 def roll_out(
-    learner: Learner, envs: VectorEnv, policy: Policy | PolicySet | None, skills: np.ndarray
+    learner: Learner,
+    envs: VectorEnv,
+    policy: Policy | PolicySet | None,
+    skills: np.ndarray,
+    noise: float = 0.0,
 ) -> Rollout:
-    """One episode per skill with the mean action, or with random actions if there is no policy."""
+    """One episode per skill with the mean action, or with random actions if there is no policy.
+
+    `noise` is the standard deviation of what disturbs the policy's actions.
+    """
     parts = []
     key = jax.random.fold_in(jax.random.key(learner.config.seed), EVALUATION_STREAM + 1)
     size = envs.num_envs
@@ -53,11 +60,13 @@ def roll_out(
         # A fixed batch shape: padded, so that the policy is compiled once.
         ids = np.arange(start, start + size)
         batch = skills[np.minimum(ids, len(skills) - 1)]
-        noise = None
-        if policy is None:
-            noise = tuple(np.asarray(x) for x in learner.draw_noise(key, ids))
+        chance, shake = None, None
+        if policy is None or noise:
+            chance = tuple(np.asarray(x) for x in learner.draw_noise(key, ids))
+        if policy is not None and chance is not None:
+            chance, shake = None, noise * chance[0]
         seeds = episode_seeds(learner.config.seed + EVALUATION_STREAM, ids)
-        parts.append(collect(envs, learner, policy, seeds, batch, noise))
+        parts.append(collect(envs, learner, policy, seeds, batch, chance, shake))
     merged = [
         np.concatenate(arrays)[: len(skills)]
         for arrays in zip(*(p[:-1] for p in parts), strict=True)
