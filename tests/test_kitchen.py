@@ -18,6 +18,8 @@ from csd.errors import UserError
 from csd.evaluation.distance import distance_profile
 from csd.evaluation.families import FAMILIES, success_by_skill
 from csd.presets import preset
+from csd.viz.distance import plot_distance
+from csd.viz.drawing import plt
 from tests.conftest import TINY
 from tests.contacts import ever_touch
 
@@ -294,6 +296,27 @@ def test_the_distance_profile_is_averaged_over_real_steps(kitchen_run):
     weight = precision / np.exp(np.log(precision).mean(axis=1, keepdims=True))
     np.testing.assert_allclose(list(profile["precision"].values()), precision.mean(0), rtol=1e-4)
     np.testing.assert_allclose(list(profile["weight"].values()), weight.mean(0), rtol=1e-4)
+
+
+def test_the_distance_figure_smooths_over_ten_evaluations():
+    weight = dict.fromkeys(kitchen.SPEC.names, 1.0)
+    rows = [
+        {
+            "episodes": 100 * index,
+            "evaluation": {
+                "weight": weight | {"microwave": 11.0 if index == 5 else 1.0},
+                "task_success": dict.fromkeys(TASKS, 0.0) | {"Microwave": float(index >= 10)},
+            },
+        }
+        for index in range(20)
+    ]
+    axes = plot_distance(rows, kitchen.SPEC, "").axes
+    (weights,) = (ax for ax in axes if ax.get_title() == "Microwave")
+    expected = [1.0] * 5 + [16 / 6, 17 / 7, 18 / 8, 19 / 9] + [2.0] * 6 + [1.0] * 5
+    np.testing.assert_allclose(weights.lines[0].get_ydata(), expected)
+    (success,) = (ax for ax in axes if ax is not weights and ax.bbox.bounds == weights.bbox.bounds)
+    np.testing.assert_allclose(success.lines[0].get_ydata()[9:], np.arange(11) / 10)
+    plt.close("all")
 
 
 def test_evaluate_and_plot_tell_of_tasks(kitchen_run):

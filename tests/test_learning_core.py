@@ -12,7 +12,8 @@ from csd import envs
 from csd.acting import act
 from csd.collect import as_episodes, collect, episode_seeds
 from csd.config import CSDConfig, SACConfig, exploration, gradient_steps, replace
-from csd.learner import Learner, focus_indices, pieces
+from csd.envs.base import focus_indices
+from csd.learner import Learner, pieces
 from csd.methods import METHODS, MethodSpec, fixed
 from csd.methods.dsd import dsd
 from csd.presets import preset

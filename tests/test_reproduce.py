@@ -14,12 +14,12 @@ import pytest
 
 from csd import envs
 from csd.controller.training import check_skills
+from csd.envs.base import focus_indices
 from csd.errors import UserError
 from csd.experiments import job as jobs
 from csd.experiments import reproduce
 from csd.experiments.figures import FIGURES, MOVED, Figure, Variant, World
 from csd.experiments.plan import Order, cells, check, part, scaled, stages
-from csd.learner import focus_indices
 from csd.presets import preset
 from tests.conftest import TINY
 

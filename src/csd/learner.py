@@ -12,8 +12,8 @@ from jax import Array
 from csd.acting import Policy, draw_noise
 from csd.compilation import enable_cache, quick_jit
 from csd.config import Config, gradient_steps
-from csd.envs.base import EnvSpec
-from csd.errors import UserError, nearest, require
+from csd.envs.base import EnvSpec, focus_indices
+from csd.errors import require
 from csd.methods import METHODS, MethodSpec, draw_skill
 from csd.rl import normalizer, replay, sac
 from csd.rl.normalizer import Normalizer
@@ -38,23 +38,6 @@ class Keys(NamedTuple):
 
     policy: Array
     method: Array
-
-
-def focus_indices(focus: str, env: EnvSpec) -> tuple[int, ...]:
-    """The state dimensions a method may see: all, a named group, or explicit indices."""
-    if not focus:
-        return tuple(range(env.obs_dim))
-    if focus in env.groups:
-        return env.groups[focus]
-    try:
-        indices = tuple(int(part) for part in focus.split(","))
-    except ValueError:
-        names = ", ".join(env.groups) or "none are named here"
-        hint = nearest(focus, env.groups) if env.groups else "give indices such as 0,1"
-        raise UserError(f"unknown focus {focus!r} (groups: {names}): {hint}") from None
-    if not all(0 <= index < env.obs_dim for index in indices):
-        raise UserError(f"focus {focus!r} must name dimensions from 0 to {env.obs_dim - 1}")
-    return indices
 
 
 def pieces(steps: int, most: int = 8) -> int:

@@ -5,6 +5,8 @@ from typing import Protocol
 
 import numpy as np
 
+from csd.errors import UserError, nearest
+
 
 @dataclass(frozen=True)
 class EnvSpec:
@@ -38,6 +40,23 @@ class EnvSpec:
     """Mean of every dimension under random actions, if it is known."""
     preset_std: tuple[float, ...] = ()
     """Its standard deviation."""
+
+
+def focus_indices(focus: str, env: EnvSpec) -> tuple[int, ...]:
+    """The state dimensions a method may see: all, a named group, or explicit indices."""
+    if not focus:
+        return tuple(range(env.obs_dim))
+    if focus in env.groups:
+        return env.groups[focus]
+    try:
+        indices = tuple(int(part) for part in focus.split(","))
+    except ValueError:
+        names = ", ".join(env.groups) or "none are named here"
+        hint = nearest(focus, env.groups) if env.groups else "give indices such as 0,1"
+        raise UserError(f"unknown focus {focus!r} (groups: {names}): {hint}") from None
+    if not all(0 <= index < env.obs_dim for index in indices):
+        raise UserError(f"focus {focus!r} must name dimensions from 0 to {env.obs_dim - 1}")
+    return indices
 
 
 class World(Protocol):

@@ -4,11 +4,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from csd.envs.base import EnvSpec
 from csd.envs.kitchen import TASKS
-from csd.viz.drawing import series
+from csd.viz.drawing import series, smooth
+
+WINDOW = 10  # evaluations that a point of a curve is the mean of
 
 
 class Panel(NamedTuple):
@@ -54,17 +57,26 @@ def plot_distance(rows: list[dict[str, Any]], spec: EnvSpec, title: str) -> Figu
         ax.axis("off")
     for ax, panel in zip(axes.ravel(), panels, strict=False):
         for dim in panel.dims:
-            ax.plot(*series(rows, f"evaluation.weight.{spec.names[dim]}"), label=spec.names[dim])
+            _curve(ax, rows, f"evaluation.weight.{spec.names[dim]}", label=spec.names[dim])
         ax.set_yscale("log")
         ax.set_title(panel.title, fontsize=9)
         ax.legend(fontsize=6)
         if panel.achievement:
             right = ax.twinx()
-            right.plot(*series(rows, panel.achievement), color="black", linestyle=":")
+            _curve(right, rows, panel.achievement, color="black", linestyle=":")
             right.set_ylim(bottom=0.0)
             right.set_ylabel(panel.label, fontsize=7)
     for ax in axes[-1]:
         ax.set_xlabel("episodes")
-    figure.suptitle(f"{title}: weight in the distance along skill trajectories")
+    figure.suptitle(
+        f"{title}: weight in the distance along skill trajectories, mean of {WINDOW} evaluations"
+    )
     figure.tight_layout()
     return figure
+
+
+def _curve(ax: Axes, rows: list[dict[str, Any]], key: str, **style: Any) -> None:
+    """A metric smoothed as the paper's, over what was measured in a paler line."""
+    episodes, values = series(rows, key)
+    (line,) = ax.plot(episodes, smooth(values, WINDOW), **style)
+    ax.plot(episodes, values, color=line.get_color(), linewidth=0.6, alpha=0.35)

@@ -65,6 +65,14 @@ def series(rows: list[dict[str, Any]], key: str) -> tuple[list[int], list[float]
     return x, y
 
 
+def smooth(values: list[float], window: int = 10) -> np.ndarray:
+    """The mean of each value and the ones before it, `window` at the most."""
+    total = np.cumsum([0.0, *values])
+    last = np.arange(1, len(total))
+    first = np.maximum(last - window, 0)
+    return (total[last] - total[first]) / (last - first)
+
+
 def as_rollout(data: dict[str, np.ndarray]) -> Rollout:
     """Stored trajectories in the form that measures take; only states and skills are real."""
     return Rollout(data["obs"], data["obs"], data["skill"], data["length"], data["length"], 0)
