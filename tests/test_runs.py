@@ -188,8 +188,12 @@ def test_skills_are_taken_over_one_by_one_where_they_widen_what_is_visited():
     kept = widen(kept, policy(2.0), rollout([2, 0], [0, 0.5], [-1, -1]), 20, 3)
     np.testing.assert_array_equal(kept.episode, [20, 10, 20])
     np.testing.assert_array_equal(kept.obs[:, 1], [[2, 0], [0, 1], [-1, -1]])
-    np.testing.assert_array_equal(kept.policies.actor[0]["b"][:, 0], [2.0, 1.0, 2.0])
-    np.testing.assert_array_equal(kept.policies.normalizer.count, [2.0, 1.0, 2.0])
+    members = [kept.policies.member(skill) for skill in range(3)]
+    assert [member.actor[0]["b"][0] for member in members] == [2.0, 1.0, 2.0]
+    assert [member.normalizer.count for member in members] == [2.0, 1.0, 2.0]
+    assert len(kept.policies.distinct.normalizer.count) == 2  # the shared one is held once
+    kept = widen(kept, policy(3.0), rollout([2, 0], [0, 3], [-1, -1]), 30, 3)
+    np.testing.assert_array_equal(kept.policies.distinct.normalizer.count, [2.0, 3.0])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -20,19 +20,30 @@ class Policy(NamedTuple):
 
 
 class PolicySet(NamedTuple):
-    """One policy for each discrete skill, or one for all: a policy's arrays with an axis before."""
+    """A policy for each discrete skill, or one for all; those that skills share are held once."""
 
-    actor: Any
-    normalizer: Normalizer
+    distinct: Policy  # arrays with an axis before, one row a policy
+    index: np.ndarray  # (skills,), whose row is whose
 
     @classmethod
     def of(cls, policy: Policy, count: int) -> "PolicySet":
-        """The same policy `count` times."""
-        return cls(*jax.tree.map(lambda leaf: np.stack([leaf] * count), policy))
+        """The same policy for `count` skills."""
+        return cls(jax.tree.map(lambda leaf: np.asarray(leaf)[None], policy), np.zeros(count, int))
 
-    def member(self, index: int) -> Policy:
-        """One of the policies."""
-        return Policy(*jax.tree.map(lambda leaf: leaf[index], self))
+    def member(self, skill: int) -> Policy:
+        """The policy of one skill."""
+        return jax.tree.map(lambda leaf: leaf[self.index[skill]], self.distinct)
+
+    def replace(self, chosen: np.ndarray, policy: Policy) -> "PolicySet":
+        """The same with another policy for some skills, given by (skills,) booleans."""
+        index = np.where(chosen, len(self.distinct.normalizer.count), self.index)
+        used, index = np.unique(index, return_inverse=True)
+        distinct = jax.tree.map(
+            lambda old, new: np.concatenate([old, np.asarray(new)[None]])[used],
+            self.distinct,
+            policy,
+        )
+        return PolicySet(distinct, index)
 
 
 def owners(skill: np.ndarray, count: int) -> np.ndarray:
@@ -52,8 +63,9 @@ def act(
     In NumPy: a compiled call would wait for the gradient steps that run beside it.
     """
     if isinstance(policy, PolicySet):
-        owner = owners(skill, len(policy.normalizer.mean))
-        action = np.empty((len(obs), len(policy.actor[-1]["b"][0]) // 2), np.float32)
+        # Skill by skill, also where they share a policy: sums over other rows round differently.
+        owner = owners(skill, len(policy.index))
+        action = np.empty((len(obs), policy.distinct.actor[-1]["b"].shape[-1] // 2), np.float32)
         for index in np.unique(owner):
             rows = owner == index
             own_noise = noise and [part[rows] for part in noise]

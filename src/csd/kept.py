@@ -8,6 +8,7 @@ import numpy as np
 
 from csd.acting import Policy, PolicySet, owners
 from csd.collect import Rollout
+from csd.errors import require
 from csd.evaluation.measures import log_volume
 
 
@@ -17,7 +18,7 @@ class Kept(NamedTuple):
     policies: PolicySet
     obs: np.ndarray  # (rollouts, horizon + 1, obs_dim)
     length: np.ndarray  # (rollouts,)
-    episode: np.ndarray  # (policies,)
+    episode: np.ndarray  # (skills,), or (1,) where all are of one policy
 
 
 def widen(kept: Kept | None, policy: Policy, rollout: Rollout, episode: int, count: int) -> Kept:
@@ -34,19 +35,23 @@ def widen(kept: Kept | None, policy: Policy, rollout: Rollout, episode: int, cou
         trial = np.where(mine[:, None, None], rollout.obs, obs)
         if (wider := _volume(trial)) > volume:
             obs, volume, chosen[index] = trial, wider, True
-    policies = jax.tree.map(
-        lambda old, new: np.where(chosen.reshape(-1, *[1] * np.ndim(new)), new, old),
-        kept.policies,
-        PolicySet(*policy),
-    )
     length = np.where(chosen[owner], rollout.length, kept.length)
-    return Kept(policies, obs, length, np.where(chosen, episode, kept.episode))
+    when = np.where(chosen, episode, kept.episode)
+    return Kept(kept.policies.replace(chosen, policy), obs, length, when)
 
 
 def kept_template(arrays: Mapping[str, np.ndarray], policy: Policy) -> Kept:
     """The layout of what a checkpoint keeps."""
     obs, length, episode = (arrays[f"kept/{name}"] for name in ("obs", "length", "episode"))
-    return Kept(PolicySet.of(policy, len(episode)), obs, length, episode)
+    return Kept(policies_template(arrays, policy), obs, length, episode)
+
+
+def policies_template(arrays: Mapping[str, np.ndarray], policy: Policy) -> PolicySet:
+    """The layout of the policies among it."""
+    name = "kept/policies/index"
+    require(name in arrays, f"the checkpoint has no {name!r}: it was written by another version")
+    rows = int(arrays[name].max()) + 1
+    return PolicySet(jax.tree.map(lambda leaf: np.stack([leaf] * rows), policy), arrays[name])
 
 
 def _volume(obs: np.ndarray) -> float:

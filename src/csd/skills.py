@@ -11,6 +11,7 @@ import numpy as np
 from csd import checkpoint, envs, pretrained, rundir
 from csd.acting import Policy, PolicySet, act, normalize
 from csd.errors import UserError
+from csd.kept import policies_template
 from csd.learner import Learner, LearnerState
 from csd.training import Streams
 
@@ -88,8 +89,8 @@ def load(run: str | Path) -> Skills:
     template = jax.eval_shape(lambda: learner.init(Streams.of(config.seed).init))
     state = checkpoint.unflatten({"state": template}, arrays, TRAINING_ONLY)["state"]
     kept = None
-    if "kept/episode" in arrays:
-        template = PolicySet.of(learner.snapshot(state), len(arrays["kept/episode"]))
+    if any(name.startswith("kept/") for name in arrays):
+        template = policies_template(arrays, learner.snapshot(state))
         kept = checkpoint.unflatten({"kept": {"policies": template}}, arrays)["kept"]["policies"]
     return Skills(learner, state, meta["episode"], kept)
 
@@ -99,8 +100,6 @@ def keep(skills: Skills, path: Path) -> None:
     rundir.create(path, skills.config)
     arrays = checkpoint.flatten({"state": skills.state})
     if skills.kept is not None:
-        count = len(skills.kept.normalizer.mean)
         arrays |= checkpoint.flatten({"kept": {"policies": skills.kept}})
-        arrays["kept/episode"] = np.full(count, skills.episode)
     frozen = {name: array for name, array in arrays.items() if not TRAINING_ONLY.search(name)}
     checkpoint.save(path / rundir.CHECKPOINTS, skills.episode, frozen, {})
