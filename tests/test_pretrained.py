@@ -33,6 +33,11 @@ def test_half_cheetahs_run_both_ways():
     assert max(ends) > 10.0
 
 
+def test_the_kitchens_do_most_tasks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert csd.evaluate("Kitchen")["skills"]["tasks"] >= 9  # 12 where they were trained
+
+
 def test_a_lean_copy_acts_and_embeds_like_the_run(tiny_run, tmp_path):
     whole = csd.load(tiny_run.dir)
     path = add(tiny_run.dir, tmp_path)
