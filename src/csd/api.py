@@ -119,6 +119,20 @@ def video(
     return video(path, skills, size, file, quiet)
 
 
+def export(
+    run_dir: str | Path,
+    name: str = "",
+    episodes: int = 200,
+    noise: float = 0.0,
+    workers: int = 0,
+    quiet: bool = False,
+) -> str:
+    """Roll out skills into a Minari dataset; without a name it is called after the run."""
+    from csd.evaluation.dataset import export
+
+    return export(pretrained.find(run_dir), name, episodes, noise, workers, quiet)
+
+
 def explore(run_dir: str | Path, port: int = 8080, host: str = "127.0.0.1") -> None:
     """Serve a web page on which to pick skills and watch them, until Ctrl-C."""
     path = pretrained.find(run_dir)

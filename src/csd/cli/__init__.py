@@ -4,7 +4,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-from csd.cli.look import evaluate, explore, listing, plot, video
+from csd.cli.look import evaluate, explore, export, listing, plot, video
 from csd.cli.reproduce import reproduce
 from csd.cli.run import control, train
 from csd.errors import UserError, nearest
@@ -23,6 +23,7 @@ Unsupervised skill discovery: robots that teach themselves to move the world.
   csd plot RUN        skill trajectories, learning curves, sigma by dimension
   csd video RUN       a grid of skills at work, mp4
   csd explore RUN     a web page: pick a skill, watch it
+  csd export RUN      what skills do as a Minari dataset
   csd reproduce FIGURE
                       a figure of the paper from nothing (see `csd list figures`)
   csd list [WHAT]     envs, methods, tasks, figures, skills, presets
@@ -38,6 +39,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "plot": plot,
     "video": video,
     "explore": explore,
+    "export": export,
     "reproduce": reproduce,
     "list": listing,
 }

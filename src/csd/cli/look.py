@@ -1,4 +1,4 @@
-"""`csd evaluate`, `csd plot`, `csd video`, `csd explore` and `csd list`: what only looks."""
+"""`csd evaluate`, `plot`, `video`, `explore`, `export` and `list`: what only looks at a run."""
 
 import json
 from dataclasses import dataclass
@@ -82,6 +82,25 @@ class Explore:
 
 
 @dataclass(frozen=True)
+class Export:
+    """Roll out skills into a Minari dataset: episodes without a reward, each with its skill.
+
+    It goes where Minari keeps its own (MINARI_DATASETS_PATH), for `minari.load_dataset(ID)`.
+    """
+
+    run: tyro.conf.Positional[Path]
+    """Folder of the run, or the name of pretrained skills."""
+    name: str = ""
+    """Id of the dataset, such as csd/push-v0; default: after environment, method and seed."""
+    episodes: int = 200
+    """Episodes: one of each random skill, or of discrete skills in turn."""
+    noise: float = 0.0
+    """Gaussian noise on every action, for data that is not only what skills do at their best."""
+    workers: int = 0
+    """Threads that step environments; 0 for one per core."""
+
+
+@dataclass(frozen=True)
 class List:
     """List what there is."""
 
@@ -135,6 +154,15 @@ def explore(args: list[str]) -> int:
     from csd import api
 
     api.explore(options.run, options.port, options.host)
+    return 0
+
+
+def export(args: list[str]) -> int:
+    """Turn a run's skills into data."""
+    options = parse(Export, args or ["--help"], "csd export")
+    from csd import api
+
+    print(api.export(options.run, options.name, options.episodes, options.noise, options.workers))
     return 0
 
 

@@ -1,5 +1,6 @@
 """What a policy's skills do to the world, measured on deterministic rollouts."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -48,10 +49,12 @@ def roll_out(
     policy: Policy | PolicySet | None,
     skills: np.ndarray,
     noise: float = 0.0,
+    tell: Callable[[int], None] = lambda done: None,
 ) -> Rollout:
     """One episode per skill with the mean action, or with random actions if there is no policy.
 
-    `noise` is the standard deviation of what disturbs the policy's actions.
+    `noise` is the standard deviation of what disturbs the policy's actions; `tell` hears how many
+    episodes are done.
     """
     parts = []
     key = jax.random.fold_in(jax.random.key(learner.config.seed), EVALUATION_STREAM + 1)
@@ -67,6 +70,7 @@ def roll_out(
             chance, shake = None, noise * chance[0]
         seeds = episode_seeds(learner.config.seed + EVALUATION_STREAM, ids)
         parts.append(collect(envs, learner, policy, seeds, batch, chance, shake))
+        tell(min(start + size, len(skills)))
     merged = [
         np.concatenate(arrays)[: len(skills)]
         for arrays in zip(*(p[:-1] for p in parts), strict=True)
