@@ -19,7 +19,7 @@ from csd.controller.agents import PPOAgent
 from csd.controller.config import ControlConfig
 from csd.controller.plots import plot_paths, plot_tasks
 from csd.controller.report import success_by_task, table, zero_shot
-from csd.controller.rollout import TaskRollout
+from csd.controller.rollout import TaskRollout, View
 from csd.controller.run import defaults
 from csd.errors import UserError
 from csd.hierarchy import SkillEnv, SkillEnvs, as_skill, skill_space
@@ -143,11 +143,22 @@ def test_actions_are_deterministic_and_in_the_environments_own_range(tiny_run):
 def test_skills_see_only_what_they_were_trained_on(tiny_run):
     skill = np.array([0.5, 0.5], np.float32)
     plain, longer = Counting(), Counting(extra=3)
-    for inner in (plain, longer):
-        env = SkillEnv(inner, tiny_run.dir, every=4)
+    for inner, extra in ((plain, 0), (longer, 3)):
+        env = SkillEnv(inner, tiny_run.dir, every=4, extra=extra)
         env.reset(seed=0)
         env.step(skill)
     np.testing.assert_array_equal(plain.actions, longer.actions)
+
+
+def test_an_observation_that_may_begin_with_something_else_is_refused(tiny_run):
+    with pytest.raises(UserError, match=r"\(7,\).*\(4,\)"):
+        SkillEnv(Counting(extra=3), tiny_run.dir)
+    with pytest.raises(UserError, match=r"exclude_current_positions_from_observation=False"):
+        SkillEnv(gymnasium.make("Ant-v5"), "Ant")
+    shown = {"exclude_current_positions_from_observation": False}
+    ant = gymnasium.make("Ant-v5", include_cfrc_ext_in_observation=False, **shown)
+    SkillEnv(ant, "Ant").reset(seed=0)
+    SkillEnv(gymnasium.make("HalfCheetah-v5", **shown), "HalfCheetah").reset(seed=0)
 
 
 def test_a_dictionary_gives_its_observation(tiny_run):
@@ -180,6 +191,36 @@ def test_what_does_not_fit_is_named_with_its_shapes(tiny_run):
         SkillEnv(strange, tiny_run.dir)
     with pytest.raises(UserError, match="at least 1"):
         SkillEnv(Counting(), tiny_run.dir, every=0)
+
+
+def test_a_controller_of_a_travelling_body_sees_how_far_it_is():
+    skills = csd.load("Ant")
+    assert skills.config.obs_clip == 5.0
+    view = View(SkillEnvs(tasks.make("AntGoal", 1), skills, every=25), True)
+    near, far = np.zeros((2, 1, view.obs_dim), np.float32)
+    near[:, 0], far[:, 0] = 10.0, 20.0
+    assert view.see(far)[0, 0] > view.see(near)[0, 0] > 5.0
+    view.envs.close()
+
+
+def test_ppo_only_watches_during_the_warm_up(discrete_run):
+    config = csd.config.construct(
+        ControlConfig,
+        {"skills": "run", "task": "ProbeGoal", "learner": "ppo", "algorithm": PPOConfig((8, 8))}
+        | {"episodes": 8, "num_envs": 4, "updates": 2, "batch_size": 8},
+    )
+    agent = PPOAgent(config, obs_dim=3, action_dim=3, decisions=2)
+    fresh = agent.init(jax.random.key(0))
+    seen = Episodes(
+        jnp.ones((4, 3, 3)),
+        jnp.eye(3)[jnp.zeros((4, 2), int)],
+        jnp.ones((4, 2)),
+        jnp.full(4, 2),
+        jnp.zeros(4),
+    )
+    warm, info = agent.learn(fresh, seen, jax.random.key(1), True)
+    assert info == {} and float(warm.normalizer.count) > float(fresh.normalizer.count)
+    assert jax.tree.all(jax.tree.map(lambda a, b: (a == b).all(), warm.ppo, fresh.ppo))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -396,6 +437,14 @@ def test_where_episodes_are_told_one_of_several_tasks_each_gets_its_rate():
 def test_what_cannot_be_aimed_says_why(discrete_run):
     with pytest.raises(UserError, match="the skills are discrete"):
         zero_shot(defaults(discrete_run.dir, "ProbeGoal", "fast"), 2)
+
+
+def test_a_controller_killed_while_it_copied_its_skills_goes_on(tiny_run, controlled, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    shutil.copy(controlled["sac"].dir / rundir.CONFIG, run)
+    assert controllers.resume(run, quiet=True).finished
+    assert_same(controlled["sac"].dir, run)
 
 
 def test_skills_task_and_learner_must_fit(tiny_run, discrete_run, tmp_path):

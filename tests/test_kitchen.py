@@ -159,6 +159,27 @@ def test_every_episode_starts_in_the_one_state_that_the_layout_promises():
     pool.close()
 
 
+PUBLISHED_TASKS = {
+    "BottomRightBurner": ((9, 10), (-0.88, -0.01), 0.5),
+    "BottomLeftBurner": ((11, 12), (-0.88, -0.01), 0.5),
+    "TopRightBurner": ((13, 14), (-0.88, -0.01), 0.5),
+    "TopLeftBurner": ((15, 16), (-0.88, -0.01), 0.5),
+    "LightSwitch": ((17, 18), (-0.69, -0.05), 0.44),
+    "SlideCabinet": ((19,), (0.37,), 0.1),
+    "HingeCabinet": ((20, 21), (0.0, 0.5), 0.2),
+    "Microwave": ((22,), (-0.5,), 0.2),
+    "KettleTopLeft": ((23, 24, 25), (-0.23, 0.75, 1.62), 0.2),
+    "KettleTopRight": ((23, 24, 25), (0.20, 0.75, 1.62), 0.2),
+    "KettleBottomRight": ((23, 24, 25), (0.20, 0.35, 1.62), 0.2),
+    "KettleLift": ((25,), (2.1,), 0.3),
+    "KettleFall": ((25,), (-1.0,), 1.3),
+}
+
+
+def test_the_tasks_are_the_published_ones():
+    assert {name: tuple(task) for name, task in TASKS.items()} == PUBLISHED_TASKS
+
+
 def test_no_task_holds_at_the_start():
     assert not achieved(kitchen.START).any()
 
@@ -202,8 +223,14 @@ def test_success_counts_any_time_of_an_episode_and_names_the_skill():
 
 
 def test_the_environment_passes_gymnasiums_check():
-    env = gymnasium.make("csd/Kitchen-v0").unwrapped
-    check_env(env, skip_render_check=True)
+    env = gymnasium.make("csd/Kitchen-v0", render_mode="rgb_array").unwrapped
+    env.reset(seed=0)
+    try:
+        env.render()
+        drawn = True
+    except UserError:  # nothing here can draw
+        drawn = False
+    check_env(env, skip_render_check=not drawn)
 
 
 def test_an_episode_has_fifty_steps_and_tells_the_tasks():
@@ -308,14 +335,17 @@ def test_the_distance_figure_smooths_over_ten_evaluations():
                 "task_success": dict.fromkeys(TASKS, 0.0) | {"Microwave": float(index >= 10)},
             },
         }
-        for index in range(20)
+        for index in range(40)
     ]
     axes = plot_distance(rows, kitchen.SPEC, "").axes
     (weights,) = (ax for ax in axes if ax.get_title() == "Microwave")
-    expected = [1.0] * 5 + [16 / 6, 17 / 7, 18 / 8, 19 / 9] + [2.0] * 6 + [1.0] * 5
+    expected = [1.0] * 5 + [16 / 6, 17 / 7, 18 / 8, 19 / 9] + [2.0] * 6 + [1.0] * 25
     np.testing.assert_allclose(weights.lines[0].get_ydata(), expected)
     (success,) = (ax for ax in axes if ax is not weights and ax.bbox.bounds == weights.bbox.bounds)
-    np.testing.assert_allclose(success.lines[0].get_ydata()[9:], np.arange(11) / 10)
+    np.testing.assert_allclose(success.lines[0].get_ydata()[9:20], np.arange(11) / 10)
+    short = plot_distance(rows[:8], kitchen.SPEC, "").axes  # at most a quarter of the run
+    (weights,) = (ax for ax in short if ax.get_title() == "Microwave")
+    np.testing.assert_allclose(weights.lines[0].get_ydata()[4:], [1.0, 6.0, 6.0, 1.0])
     plt.close("all")
 
 
@@ -330,5 +360,9 @@ def test_evaluate_and_plot_tell_of_tasks(kitchen_run):
     folder = kitchen_run.dir / rundir.EVALUATION
     assert json.loads((folder / "noise-0.5.json").read_text()) == shaken
     assert json.loads((folder / "evaluation.json").read_text()) == result
+    asked = kitchen_run.dir / rundir.PLOTS / "skills.png"
+    assert asked in csd.plot(kitchen_run.dir, dims="microwave")
+    drawn = asked.read_bytes()
     names = {file.name for file in csd.plot(kitchen_run.dir)}
+    assert asked.read_bytes() != drawn
     assert names == {"skills.png", "tasks.png", "curves.png", "sigma.png", "distance.png"}

@@ -10,7 +10,7 @@ import pytest
 
 from csd import envs
 from csd.acting import act
-from csd.collect import as_episodes, collect, episode_seeds
+from csd.collect import SANE, as_episodes, collect, episode_seeds
 from csd.config import CSDConfig, SACConfig, exploration, gradient_steps, replace
 from csd.envs.base import focus_indices
 from csd.learner import Learner, pieces
@@ -329,6 +329,16 @@ def test_random_actions_come_with_the_configured_probability():
     random = np.abs(rollout.action[:, 0] - mean).max(axis=1) > 1e-6
     np.testing.assert_array_equal(random, noise[2][:, 0] < 0.3)
     assert 0.25 < np.mean(noise[2] < 0.3) < 0.35
+
+
+@pytest.mark.parametrize("env", ["FetchPush", "Kitchen", "Ant"])
+def test_a_simulation_that_blows_up_is_seen_and_not_reset_behind_our_back(env):
+    world, _ = envs.make_world(env)
+    world.reset(0)
+    world.data.qvel[0] = 1e12
+    obs, _ = world.step(np.zeros(world.spec.action_dim))
+    assert not (np.abs(obs) < SANE).all()
+    assert (np.abs(world.reset(0)) < SANE).all()
 
 
 def test_an_episode_ends_where_the_simulator_breaks_or_terminates():

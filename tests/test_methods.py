@@ -447,7 +447,7 @@ def test_every_preset_of_every_method_is_a_valid_configuration(method, name):
     for env in ("Probe", "FetchPickAndPlace", "Ant-v5"):
         config = preset(env, method, name)
         measured = config.normalizer == "preset" or config.method_states == "whitened"
-        assert (config.warmup_episodes > 0) == (method == "csd" or measured)
+        assert (config.warmup_episodes > 0) == (method in ("csd", "dsd") or measured)
         if method in scales:
             assert config.sac.reward_scale == (1.0 if env == "Ant-v5" else scales[method])
 

@@ -1,5 +1,7 @@
 """Skills that come with the package, and the lean copies they are."""
 
+import json
+
 import gymnasium
 import numpy as np
 import pytest
@@ -48,7 +50,7 @@ def test_a_lean_copy_acts_and_embeds_like_the_run(tiny_run, tmp_path):
     z = whole.sample(rng, 5)
     np.testing.assert_array_equal(lean.act(obs, z), whole.act(obs, z))
     np.testing.assert_array_equal(lean.embed(obs), whole.embed(obs))
-    arrays, _, _ = checkpoint.load_newest(path / rundir.CHECKPOINTS)
+    arrays, _ = checkpoint.load_newest(path / rundir.CHECKPOINTS)
     assert not [name for name in arrays if "critic" in name or "opt" in name or "target" in name]
     assert csd.evaluate(path, 4)["verdict"]
 
@@ -56,7 +58,7 @@ def test_a_lean_copy_acts_and_embeds_like_the_run(tiny_run, tmp_path):
 def test_what_acting_needs_may_not_be_missing(tiny_run, tmp_path):
     keep(csd.load(tiny_run.dir), tmp_path / "lean")
     folder = tmp_path / "lean" / rundir.CHECKPOINTS
-    arrays, meta, _ = checkpoint.load_newest(folder)
+    arrays, meta = checkpoint.load_newest(folder)
     actor = next(name for name in arrays if "/actor/" in name)
     checkpoint.save(folder, meta["episode"], {k: v for k, v in arrays.items() if k != actor}, {})
     with pytest.raises(UserError, match="another version"):
@@ -81,6 +83,17 @@ def test_they_are_evaluated_and_drawn_in_a_copy(tmp_path, command):
     (file,) = csd.plot("HalfCheetah")
     assert file.resolve() == tmp_path / "runs/HalfCheetah-pretrained/plots/skills.png"
     assert sorted(pretrained.FOLDER.rglob("*.*")) == before
+
+
+def test_a_copy_of_older_skills_is_left_alone_and_not_used(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = pretrained.writable("Ant")
+    meta = next((first / rundir.CHECKPOINTS).glob("*.json"))
+    meta.write_text(meta.read_text().replace('"sha256": "', '"sha256": "0'))
+    second = pretrained.writable("Ant")
+    assert (str(first), str(second)) == ("runs/Ant-pretrained", "runs/Ant-pretrained-2")
+    assert pretrained.writable("Ant") == second
+    assert "0" in json.loads(meta.read_text())["sha256"][0]
 
 
 def test_a_path_into_the_package_counts_as_the_name(tmp_path, monkeypatch):

@@ -14,15 +14,16 @@ import pytest
 import safetensors.numpy
 
 import csd
-from csd import checkpoint, envs, rundir
+from csd import checkpoint, cores, envs, rundir
 from csd.acting import Policy
 from csd.collect import Rollout
 from csd.errors import UserError
 from csd.evaluation.skills import evaluation_skills, roll_out
 from csd.kept import widen
+from csd.metrics import MetricsLog
 from csd.rl.normalizer import Normalizer
 from csd.skills import keep
-from csd.training import TIMING, Trainer
+from csd.training import TIMING
 from csd.viz.plots import plot_curves
 from tests.conftest import TINY, flags, tiny_options
 
@@ -83,6 +84,7 @@ def run_with_kills(run: Path, options: dict, times: int) -> None:
             kills += 1
         if process.wait() == 0:
             break
+        assert process.returncode == -signal.SIGKILL, "it could not go on"
         resume = [*COMMAND, "train", "--resume", str(run), "--quiet"]
         process = subprocess.Popen(resume, stdout=subprocess.DEVNULL)
     assert kills == times
@@ -241,9 +243,72 @@ def test_a_damaged_checkpoint_is_reported_and_the_one_before_is_used(
         file.unlink()
     else:
         file.with_suffix(".json").write_text("{")
-    Trainer(tiny_run.config, run, quiet=True).train()
+    csd.load(run)
+    assert "warning: checkpoint" in capsys.readouterr().err
+    assert csd.resume(run, quiet=True).finished
     assert "warning: checkpoint" in capsys.readouterr().err
     assert_same(tiny_run.dir, run)
+
+
+def test_a_damaged_checkpoint_is_not_one_of_the_two_that_are_kept(tmp_path):
+    for episode in (10, 20, 30):
+        checkpoint.save(tmp_path, episode, {"x": np.zeros(3)}, {})
+    (tmp_path / "000000030.safetensors").write_bytes(b"")
+    (tmp_path / ".000000030.safetensors.77.tmp").write_bytes(b"half")  # killed while writing
+    checkpoint.save(tmp_path, 25, {"x": np.zeros(3)}, {})
+    assert checkpoint.episodes(tmp_path) == [20, 25, 30]
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_one_process_at_a_time_trains_in_a_run(tiny_run, tmp_path):
+    run = copy_run(tiny_run.dir, tmp_path / "run")
+    for suffix in ("json", "safetensors"):
+        (run / rundir.CHECKPOINTS / f"{TINY['episodes']:09d}.{suffix}").unlink()
+    first = MetricsLog(run, (run / rundir.METRICS).stat().st_size)
+    before = (run / rundir.METRICS).read_bytes()
+    with pytest.raises(UserError, match="another process is training"):
+        csd.resume(run, quiet=True)
+    assert (run / rundir.METRICS).read_bytes() == before
+    first.close()
+    assert csd.resume(run, quiet=True).finished
+
+
+def test_a_run_goes_on_with_as_many_learner_threads_as_it_had(reference, tmp_path):
+    run = copy_run(reference[False], tmp_path / "run")
+    folder = run / rundir.CHECKPOINTS
+    had = checkpoint.newest_meta(folder)["threads"]
+    last = checkpoint.episodes(folder)[-1]
+    for suffix in ("json", "safetensors"):
+        (folder / f"{last:09d}.{suffix}").unlink()
+    (before,) = checkpoint.episodes(folder)
+    meta = json.loads((folder / f"{before:09d}.json").read_text()) | {"threads": had + 1}
+    (folder / f"{before:09d}.json").write_text(json.dumps(meta))
+    resume = [*COMMAND, "train", "--resume", str(run), "--quiet"]
+    environment = os.environ | {"NPROC": str(had)}
+    done = subprocess.run(resume, env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert checkpoint.newest_meta(folder)["threads"] == had + 1
+
+
+@pytest.mark.parametrize("skills", [0, -3])
+def test_no_skills_cannot_be_evaluated(tiny_run, skills):
+    with pytest.raises(UserError, match="skills must be at least 1"):
+        csd.evaluate(tiny_run.dir, skills)
+
+
+def test_where_that_cannot_be_it_says_so(tiny_run, capsys):
+    cores.warn_if_not(cores.learner_threads(), tiny_run.dir)
+    assert capsys.readouterr().err == ""
+    cores.warn_if_not(cores.learner_threads() + 1, tiny_run.dir)
+    assert "not bit for bit" in capsys.readouterr().err
+
+
+def test_skills_that_were_kept_alone_cannot_be_trained_on(tiny_run, tmp_path):
+    trained = csd.load(tiny_run.dir)
+    trained.episode = 16  # before the end
+    keep(trained, tmp_path / "kept")
+    with pytest.raises(UserError, match="nothing to resume"):
+        csd.resume(tmp_path / "kept", quiet=True)
 
 
 def test_no_usable_checkpoint_is_one_line_and_changes_nothing(tiny_run, tmp_path):
@@ -277,6 +342,11 @@ def test_a_checkpoint_holds_arrays_and_json_only(tiny_run):
         ('{"env": "Probe", "method": "cds"}', "did you mean 'csd'"),
         ('{"env": "Probe", "episods": 3}', "did you mean 'episodes'"),
         ('{"env": "Probe", "sac": 3}', "must be an object"),
+        ("{}", "cannot be used"),
+        ('{"env": "Probe", "episodes": "7000"}', "episodes must be of type int, not '7000'"),
+        ('{"env": "Probe", "overlap": 1}', "overlap must be of type bool"),
+        ('{"env": "Probe", "method": ["csd"]}', "unknown method"),
+        ('{"env": "Probe", "algorithm": {"phi_hidden": 3}}', "cannot be used"),
     ],
 )
 def test_an_unreadable_config_is_one_line(tmp_path, content, message):
@@ -304,24 +374,29 @@ def test_a_mistake_leaves_no_run_directory_behind(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_full_disk_keeps_the_checkpoint_before_and_goes_on(
-    tiny_run, tmp_path, monkeypatch, capsys
+@pytest.mark.parametrize("full_at", [32, 48])
+def test_a_full_disk_keeps_the_checkpoint_before_and_ends_no_run_but_at_its_last(
+    tmp_path, monkeypatch, capsys, full_at
 ):
-    run = copy_run(tiny_run.dir, tmp_path / "run")
-    folder = run / rundir.CHECKPOINTS
-    newest = checkpoint.episodes(folder)[-1]
-    for suffix in ("json", "safetensors"):
-        (folder / f"{newest:09d}.{suffix}").unlink()
-    kept = checkpoint.episodes(folder)[-1]
+    run, replace = tmp_path / "run", os.replace
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
+    def full(source, target):
+        if Path(target).name.startswith(f"{full_at:09d}"):
+            raise OSError(28, "No space left on device")
+        replace(source, target)
 
     monkeypatch.setattr(os, "replace", full)
-    assert Trainer(tiny_run.config, run, quiet=True).train()
-    assert "no room for the checkpoint" in capsys.readouterr().err
-    assert checkpoint.episodes(folder)[-1] == kept
-    assert not list(folder.glob(".*tmp"))
+    if full_at < TINY["episodes"]:
+        assert csd.train("Probe", run_dir=run, quiet=True, **TINY).finished
+        assert "no room for the checkpoint" in capsys.readouterr().err
+        assert checkpoint.episodes(run / rundir.CHECKPOINTS) == [16, 48]
+    else:
+        with pytest.raises(UserError, match="disk is full"):
+            csd.train("Probe", run_dir=run, quiet=True, **TINY)
+        assert checkpoint.episodes(run / rundir.CHECKPOINTS) == [16, 32]
+        monkeypatch.setattr(os, "replace", replace)
+        assert csd.resume(run, quiet=True).finished
+    assert not list((run / rundir.CHECKPOINTS).glob(".*tmp"))
 
 
 def test_nan_in_a_loss_stops_with_one_line_and_keeps_the_checkpoint(tiny_run, tmp_path):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from csd.errors import require
+from csd.errors import require, require_sane_networks
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class DSDConfig:
     """Measure and bound pairs this many steps apart, fewer at an episode's end (paper: 1)."""
 
     def __post_init__(self) -> None:
+        require_sane_networks(self)
         require(self.lambda_init > 0.0, f"lambda_init must be positive, not {self.lambda_init}")
         require(self.slack > 0.0, f"slack must be positive, not {self.slack}")
         require(self.k_step >= 1, f"k_step must be at least 1, not {self.k_step}")
@@ -64,6 +65,9 @@ class LSDConfig:
     phi_lr: float = 1e-3
     """Adam's learning rate for phi."""
 
+    def __post_init__(self) -> None:
+        require_sane_networks(self)
+
 
 @dataclass(frozen=True)
 class DIAYNConfig:
@@ -73,6 +77,9 @@ class DIAYNConfig:
     """Hidden widths of the discriminator (continuous skills: of its mean and its log spread)."""
     discriminator_lr: float = 1e-3
     """Adam's learning rate for the discriminator."""
+
+    def __post_init__(self) -> None:
+        require_sane_networks(self)
 
 
 @dataclass(frozen=True)
@@ -87,6 +94,7 @@ class DADSConfig:
     """Skills of the prior that each transition's own skill is compared with."""
 
     def __post_init__(self) -> None:
+        require_sane_networks(self)
         require(self.alternatives >= 1, f"alternatives must be positive, not {self.alternatives}")
 
 
@@ -102,6 +110,7 @@ class DisagreementConfig:
     """Adam's learning rate for the forward models."""
 
     def __post_init__(self) -> None:
+        require_sane_networks(self)
         require(self.members >= 2, f"members must be at least 2, not {self.members}")
 
 

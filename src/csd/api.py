@@ -1,11 +1,9 @@
 """What the command line and Python callers share."""
 
-import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from csd import pretrained, rundir
-from csd.checkpoint import episodes
+from csd import checkpoint, cores, pretrained, rundir
 from csd.config import Config, replace
 from csd.errors import UserError
 from csd.presets import preset as preset_config
@@ -40,7 +38,7 @@ def start(
     config: Config, run_dir: str | Path | None = None, workers: int = 0, quiet: bool = False
 ) -> Run:
     """Train a complete configuration in a new run directory."""
-    _spare_cores(config)
+    cores.spare(config.overlap)
     path = Path(run_dir) if run_dir is not None else rundir.default(config)
     trainer = Trainer(config, path, workers, quiet)
     rundir.create(path, config)
@@ -51,20 +49,11 @@ def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False) -> Run:
     """Go on from the newest good checkpoint; a finished run is left as it is."""
     path = Path(run_dir)
     config = rundir.read_config(path)
-    done = episodes(path / rundir.CHECKPOINTS)
-    if done and done[-1] >= config.episodes:
+    if checkpoint.reaches(path / rundir.CHECKPOINTS, config.episodes):
         return Run(path, config, True)
-    _spare_cores(config)
+    cores.as_before(path / rundir.CHECKPOINTS)
+    cores.spare(config.overlap)
     return Run(path, config, Trainer(config, path, workers, quiet).train())
-
-
-def _spare_cores(config: Config) -> None:
-    """Where simulators and learner share few cores, more than two learner threads waste them.
-
-    XLA reads the variable when its first computation starts; later it has no effect.
-    """
-    if config.overlap and (os.cpu_count() or 1) <= 4:
-        os.environ.setdefault("NPROC", "2")
 
 
 def evaluate(

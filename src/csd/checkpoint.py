@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,9 @@ def _name(path: tuple[Any, ...]) -> str:
 def save(folder: Path, episode: int, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
     """Write checkpoint `episode`; it exists only once its JSON does. The newest two are kept."""
     folder.mkdir(parents=True, exist_ok=True)
-    content = safetensors.numpy.save({k: np.array(v, order="C") for k, v in arrays.items()})
+    for unfinished in folder.glob(".*.tmp"):  # of a process that was killed while it wrote
+        unfinished.unlink(missing_ok=True)
+    content = safetensors.numpy.save({k: np.asarray(v, order="C") for k, v in arrays.items()})
     meta = {
         "episode": episode,
         "sha256": hashlib.sha256(content).hexdigest(),
@@ -63,7 +66,8 @@ def save(folder: Path, episode: int, arrays: dict[str, np.ndarray], meta: dict[s
     }
     write_atomically(folder / f"{episode:09d}.safetensors", content)
     write_atomically(folder / f"{episode:09d}.json", json.dumps(meta, indent=1).encode())
-    for old in episodes(folder)[:-KEEP]:
+    # One that is newer than this is damaged, or the run had not gone back before it.
+    for old in [known for known in episodes(folder) if known <= episode][:-KEEP]:
         (folder / f"{old:09d}.json").unlink(missing_ok=True)
         (folder / f"{old:09d}.safetensors").unlink(missing_ok=True)
 
@@ -108,15 +112,40 @@ def load(folder: Path, episode: int) -> tuple[dict[str, np.ndarray], dict[str, A
         raise UserError(f"checkpoint {name} cannot be read: {error}") from None
 
 
-def load_newest(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], list[str]] | None:
-    """The newest good checkpoint and what was wrong with newer ones; None if there is none."""
+def load_newest(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+    """The newest good checkpoint, with a warning about newer ones; None if there is none."""
     damaged: list[str] = []
     for episode in reversed(episodes(folder)):
         try:
             arrays, meta = load(folder, episode)
-            return arrays, meta, damaged
         except UserError as error:
             damaged.append(str(error))
+            continue
+        for message in damaged:
+            print(f"warning: {message}; using the one before", file=sys.stderr)
+        return arrays, meta
     if damaged:
         raise UserError(f"no usable checkpoint in {folder}: {'; '.join(damaged)}")
     return None
+
+
+def reaches(folder: Path, episode: int) -> bool:
+    """Whether there is a good checkpoint of this episode or a later one."""
+    done = episodes(folder)
+    if not done or done[-1] < episode:
+        return False
+    try:
+        load(folder, done[-1])
+    except UserError:
+        return False
+    return True
+
+
+def newest_meta(folder: Path) -> dict[str, Any]:
+    """What the newest checkpoint says of itself; nothing if that cannot be read."""
+    for episode in reversed(episodes(folder)):
+        try:
+            return dict(json.loads((folder / f"{episode:09d}.json").read_text()))
+        except (OSError, ValueError, TypeError):
+            continue
+    return {}

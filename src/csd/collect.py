@@ -10,6 +10,8 @@ from csd.envs.vector import VectorEnv
 from csd.learner import Learner
 from csd.rl.replay import Replay
 
+SANE = 1e10  # MuJoCo's own limit: a state beyond it has diverged
+
 
 class Rollout(NamedTuple):
     """Episodes side by side, padded to the horizon with the last real state."""
@@ -67,7 +69,7 @@ def collect(
             a = np.clip(a + shake[:, t], -1.0, 1.0)
         action[:, t] = a
         next_obs, ended = envs.step(a, active)
-        broken = active & ~np.isfinite(next_obs).all(axis=1)
+        broken = active & ~(np.abs(next_obs) < SANE).all(axis=1)  # also where it is not a number
         if broken.any():  # the simulator blew up: the episode ends before the bad state
             diverged += int(broken.sum())
             next_obs[broken] = obs[broken, t]

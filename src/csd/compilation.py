@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from csd import cores
+
 quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})
 """`jax.jit` for what would compile longer than it ever runs, such as drawing noise."""
 
@@ -21,6 +23,7 @@ def zeros(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Array:
 
 def enable_cache() -> None:
     """Keep compiled functions between runs; `CSD_CACHE` moves the folder, empty turns it off."""
+    cores.learner_threads()  # the first computation is about to start
     default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "csd"
     folder = os.environ.get("CSD_CACHE", str(default))
     if folder and jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]

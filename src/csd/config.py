@@ -8,7 +8,9 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from csd.algorithms import ALGORITHMS, CSDConfig
-from csd.errors import UserError, nearest, require
+from csd.errors import UserError, nearest, require, require_sane_networks
+
+SEEDS = 2**32  # beyond, the chance that JAX draws repeats
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class SACConfig:
 
     def __post_init__(self) -> None:
         require(0.0 <= self.discount < 1.0, f"discount must be in [0, 1), not {self.discount}")
-        require(self.lr > 0.0, f"lr must be positive, not {self.lr}")
+        require_sane_networks(self)
         require(
             self.target_period >= 1, f"target_period must be at least 1, not {self.target_period}"
         )
@@ -93,7 +95,7 @@ class PPOConfig:
 
     def __post_init__(self) -> None:
         require(0.0 <= self.discount <= 1.0, f"discount must be in [0, 1], not {self.discount}")
-        require(self.lr > 0.0, f"lr must be positive, not {self.lr}")
+        require_sane_networks(self)
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,13 @@ class Config:
     def __post_init__(self) -> None:
         if self.method not in ALGORITHMS:
             raise UserError(f"unknown method {self.method!r}: {nearest(self.method, ALGORITHMS)}")
+        needed = ALGORITHMS[self.method]
+        require(
+            type(self.algorithm) is needed,
+            f"method {self.method!r} takes {needed.__name__} as its algorithm, "
+            f"not {type(self.algorithm).__name__}",
+        )
+        require(self.seed < SEEDS, f"seed must be below 2^32, not {self.seed}")
         for name in (
             "episodes num_envs updates method_updates batch_size replay_episodes skill_dim "
             "eval_every eval_skills log_every checkpoint_every"
@@ -225,8 +234,8 @@ def exploration(config: Config, episode: int) -> float:
 def from_dict(values: dict[str, Any]) -> Config:
     """The inverse of `dataclasses.asdict`; unknown or missing fields are the user's to mend."""
     method = values.get("method", "csd")
-    if method not in ALGORITHMS:
-        raise UserError(f"unknown method {method!r}: {nearest(method, ALGORITHMS)}")
+    if not isinstance(method, str) or method not in ALGORITHMS:
+        raise UserError(f"unknown method {method!r}: {nearest(str(method), ALGORITHMS)}")
     parts = {"sac": SACConfig, "algorithm": ALGORITHMS[method]}
     values = {
         key: construct(parts[key], value) if key in parts else value
@@ -272,6 +281,12 @@ def construct(cls: type, values: Any) -> Any:
         if key not in known:
             raise UserError(f"unknown option {key!r}: {nearest(key, known)}")
     hints = typing.get_type_hints(cls)
+    for key, value in values.items():
+        kinds = {int: (int,), float: (int, float), str: (str,), bool: (bool,)}.get(hints[key])
+        if kinds and (
+            not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
+        ):
+            raise UserError(f"{key} must be of type {hints[key].__name__}, not {value!r}")
     fixed = {
         key: tuple(value) if typing.get_origin(hints[key]) is tuple else value
         for key, value in values.items()

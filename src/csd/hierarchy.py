@@ -12,6 +12,15 @@ from csd.errors import UserError
 from csd.skills import Skills, load
 from csd.tasks.base import TaskEnvs
 
+GYM_STATE = {
+    name: f"make {name}-v5 with exclude_current_positions_from_observation=False{more}"
+    for name, more in {
+        "Ant": ", include_cfrc_ext_in_observation=False, terminate_when_unhealthy=False",
+        "HalfCheetah": "",
+    }.items()
+}
+"""How Gymnasium's own environments show the states that skills were trained on."""
+
 RANGE = 1.5  # the published range of each coordinate of a continuous skill
 
 
@@ -34,18 +43,24 @@ def as_skill(config: Config, action: Any) -> np.ndarray:
 
 
 class SkillEnv(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
-    """An environment whose action is a skill that is held for `every` steps."""
+    """An environment whose action is a skill that is held for `every` steps.
 
-    def __init__(self, env: gymnasium.Env, skills: Skills | str | Path, every: int = 10) -> None:
+    `extra` says how many variables of a task stand behind the state in a flat observation; the
+    tasks of `csd list tasks` say so themselves.
+    """
+
+    def __init__(
+        self, env: gymnasium.Env, skills: Skills | str | Path, every: int = 10, extra: int = 0
+    ) -> None:
         gymnasium.utils.RecordConstructorArgs.__init__(
-            self, _disable_deepcopy=True, skills=skills, every=every
+            self, _disable_deepcopy=True, skills=skills, every=every, extra=extra
         )
         gymnasium.Wrapper.__init__(self, env)
         if every < 1:
             raise UserError(f"every must be at least 1, not {every}")
         self.skills = skills if isinstance(skills, Skills) else load(skills)
         self.every = every
-        _check_observation(env.observation_space, self.skills)
+        _check_observation(env, self.skills, getattr(env.unwrapped, "extra", extra))
         self._low, self._span = _action_range(env.action_space, self.skills)
         self.action_space = skill_space(self.skills.config)
         self._obs: Any = None
@@ -74,15 +89,18 @@ class SkillEnv(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
         return np.ravel(obs)[: self.skills.spec.obs_dim]
 
 
-def _check_observation(space: gymnasium.Space, skills: Skills) -> None:
+def _check_observation(env: gymnasium.Env, skills: Skills, extra: int) -> None:
+    space, needed = env.observation_space, skills.spec.obs_dim
     if isinstance(space, spaces.Dict):
-        space = space.spaces.get("observation", space)
-    needed = skills.spec.obs_dim
-    if not isinstance(space, spaces.Box) or int(np.prod(space.shape)) < needed:
-        raise UserError(
-            f"observations of shape {space.shape} do not contain the states of shape ({needed},) "
-            f"that these skills were trained on ({skills.spec.name})"
-        )
+        space, extra = space.spaces.get("observation", space), 0
+    if isinstance(space, spaces.Box) and int(np.prod(space.shape)) == needed + extra:
+        return
+    behind = f", and {extra} variables of a task behind them" if extra else ""
+    raise UserError(
+        f"observations of shape {space.shape} are not the states of shape ({needed},) "
+        f"that these skills were trained on ({skills.spec.name}){behind}"
+        + (f": {GYM_STATE[skills.spec.name]}" if skills.spec.name in GYM_STATE else "")
+    )
 
 
 def _action_range(space: gymnasium.Space, skills: Skills) -> tuple[np.ndarray, np.ndarray]:

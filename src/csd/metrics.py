@@ -1,18 +1,30 @@
 """One logger, two sinks: JSON lines always, TensorBoard beside them."""
 
+import fcntl
 import json
 import os
 from pathlib import Path
 from typing import Any
 
+from csd.errors import UserError
 from csd.rundir import METRICS
 
 
 class MetricsLog:
-    """Appends rows; resuming cuts off what was written after the checkpoint."""
+    """Appends rows; resuming cuts off what was written after the checkpoint.
+
+    One process at a time writes to a run: the file is locked as long as it is open.
+    """
 
     def __init__(self, run: Path, offset: int = 0, episode: int = 0) -> None:
         self._file = open(run / METRICS, "ab")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise UserError(
+                f"another process is training in {run}: wait for it or end it"
+            ) from None
         os.truncate(run / METRICS, min(offset, (run / METRICS).stat().st_size))
         self._file.seek(0, os.SEEK_END)
         from tensorboardX import SummaryWriter

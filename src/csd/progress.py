@@ -52,9 +52,7 @@ class Progress:
             self._bar.update(self._task, completed=done, figures=text)
         elif elapsed >= self._next_line or done >= self._total:
             self._next_line = elapsed + PLAIN_SECONDS
-            left = max(self._total - done, 0) / max(rate, 1e-9)
-            print(
-                f"{done:,}/{self._total:,} {self._unit}  {text}  {left / 60:.1f} min left",
-                file=sys.stderr,
-                flush=True,
-            )
+            line = f"{done:,}/{self._total:,} {self._unit}  {text}"
+            if done > self._first:
+                line += f"  {max(self._total - done, 0) / rate / 60:.1f} min left"
+            print(line, file=sys.stderr, flush=True)

@@ -59,7 +59,10 @@ def read_config(path: Path) -> Config:
     values = read_values(path)
     if "task" in values:
         raise UserError(f"{path} holds a controller; its skills are in {path / SKILLS}")
-    return from_dict(values)
+    try:
+        return from_dict(values)
+    except TypeError as error:  # a field that is missing or of another type
+        raise UserError(f"{path / CONFIG} cannot be used: {error}") from None
 
 
 def is_control(path: Path) -> bool:

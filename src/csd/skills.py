@@ -10,6 +10,7 @@ import numpy as np
 
 from csd import checkpoint, envs, pretrained, rundir
 from csd.acting import Policy, PolicySet, act, normalize
+from csd.config import replace
 from csd.errors import UserError
 from csd.kept import policies_template
 from csd.learner import Learner, LearnerState
@@ -47,8 +48,7 @@ class Skills:
 
     def act(self, obs: Any, skill: Any) -> np.ndarray:
         """The deterministic action in [-1, 1] for one observation or a batch of them."""
-        obs = np.asarray(obs["observation"] if isinstance(obs, dict) else obs, np.float32)
-        skill = np.asarray(skill, np.float32)
+        obs, skill = _state(obs), np.asarray(skill, np.float32)
         for name, array, dim in (
             ("obs", obs, self.spec.obs_dim),
             ("skill", skill, self.config.skill_dim),
@@ -57,24 +57,36 @@ class Skills:
                 raise UserError(
                     f"{name} has shape {array.shape}; these skills take ({dim},) or (batch, {dim})"
                 )
-        single = obs.ndim == 1
+        single = obs.ndim == skill.ndim == 1
         obs, skill = np.atleast_2d(obs), np.atleast_2d(skill)
-        skill = np.broadcast_to(skill, (len(obs), skill.shape[-1]))
+        count = max(len(obs), len(skill))
+        if not {len(obs), len(skill)} <= {1, count}:
+            raise UserError(f"{len(obs)} observations do not go with {len(skill)} skills")
+        obs, skill = (np.broadcast_to(x, (count, x.shape[-1])) for x in (obs, skill))
         action = act(self.config, self.policy, obs, skill, None)
         return action[0] if single else action
 
-    def normalize(self, obs: np.ndarray) -> np.ndarray:
-        """States as the policy sees them."""
-        return normalize(self.config, self._last, obs)
+    def normalize(self, obs: np.ndarray, cut: bool = True) -> np.ndarray:
+        """States as the policy sees them, or without its cut at a number of deviations."""
+        config = self.config if cut else replace(self.config, obs_clip=0.0)
+        return normalize(config, self._last, obs)
 
     def embed(self, obs: Any) -> np.ndarray:
-        """phi(obs) for methods that learn one, single or batched."""
+        """phi(obs) for methods that learn one, single or batched.
+
+        It is phi as of the last episode, also where a run keeps policies of earlier moments.
+        """
         if self.learner.method.embed is None:
             raise UserError(f"method {self.config.method!r} has no embedding phi")
-        obs = np.asarray(obs, np.float32)
+        obs = _state(obs)
         seen = self.learner.method_obs(self.state, jnp.asarray(np.atleast_2d(obs)))
         phi = np.asarray(self.learner.method.embed(self.state.method, seen))
         return phi[0] if obs.ndim == 1 else phi
+
+
+def _state(obs: Any) -> np.ndarray:
+    """The state in an observation."""
+    return np.asarray(obs["observation"] if isinstance(obs, dict) else obs, np.float32)
 
 
 def load(run: str | Path) -> Skills:
@@ -84,7 +96,7 @@ def load(run: str | Path) -> Skills:
     found = checkpoint.load_newest(path / rundir.CHECKPOINTS)
     if found is None:
         raise UserError(f"{path} has no checkpoint yet: `csd train --resume {path}` makes one")
-    arrays, meta, _ = found
+    arrays, meta = found
     learner = Learner(config, envs.spec(config.env, config.horizon))
     template = jax.eval_shape(lambda: learner.init(Streams.of(config.seed).init))
     state = checkpoint.unflatten({"state": template}, arrays, TRAINING_ONLY)["state"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from csd import checkpoint
+from csd import checkpoint, rundir
 from csd.errors import UserError
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -69,9 +69,10 @@ def finite(info: Mapping[str, Any], episode: int, run: Path) -> dict[str, np.nda
     values = {name: np.asarray(value) for name, value in info.items()}
     for name, value in values.items():
         if not np.isfinite(value).all():
+            saved = checkpoint.episodes(run / rundir.CHECKPOINTS)
+            kept = "the last good checkpoint is kept" if saved else "before its first checkpoint"
             raise UserError(
-                f"{name} became {value.ravel()[0]} at episode {episode}: "
-                f"the last good checkpoint in {run} is kept; "
+                f"{name} became {value.ravel()[0]} at episode {episode} of {run} ({kept}): "
                 "start again with a smaller learning rate or reward scale"
             )
     return values

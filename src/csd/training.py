@@ -1,6 +1,5 @@
 """The training loop: collect, store, update, log, evaluate, checkpoint, over and over."""
 
-import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,12 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from csd import checkpoint, envs, rundir, stopping
+from csd import checkpoint, cores, envs, rundir, stopping
 from csd.acting import Policy, PolicySet
 from csd.clock import Clock
 from csd.collect import Rollout, as_episodes, collect, episode_seeds
 from csd.config import Config, exploration, fallen
 from csd.envs.vector import VectorEnv
+from csd.errors import require
 from csd.evaluation.distance import distance_profile
 from csd.evaluation.skills import Target, evaluation_skills, find_target, measure, roll_out
 from csd.kept import Kept, kept_template, widen
@@ -88,13 +88,13 @@ class Trainer:
                 ThreadPoolExecutor(1) as pool,
                 Progress(self.config.episodes, episode, self._quiet) as progress,
             ):
-                self._loop(episode, clock, session, log, pool, progress)
+                done = self._loop(episode, clock, session, log, pool, progress)
         finally:
             log.close()
             self.envs.close()
             if self._eval_envs is not None:
                 self._eval_envs.close()
-        return not self._stop.requested
+        return done >= self.config.episodes
 
     def _loop(
         self,
@@ -104,7 +104,8 @@ class Trainer:
         log: MetricsLog,
         pool: ThreadPoolExecutor,
         progress: Progress,
-    ) -> None:
+    ) -> int:
+        """Train from one episode on; returns the one after the last."""
         config, learner = self.config, self.learner
         state, memory, behaviour, kept = session
         pending: Future[Rollout] | None = None
@@ -156,6 +157,7 @@ class Trainer:
                 break
         if pending is not None:
             pending.result()
+        return episode
 
     def _due(self, episode: int, every: int) -> bool:
         """Whether a multiple of `every` lies in the epoch that has just ended."""
@@ -256,9 +258,11 @@ class Trainer:
             "seconds": clock.seconds(),
             "diverged": self._diverged,
             "moved": self._moved,
+            "threads": cores.learner_threads(),
         }
         folder = self.run / rundir.CHECKPOINTS
-        stopping.save(folder, episode, arrays, meta, last=self._stop.requested)
+        last = self._stop.requested or episode >= self.config.episodes
+        stopping.save(folder, episode, arrays, meta, last)
 
     def _restore(self) -> tuple[int, Clock, Session, int]:
         """The newest good checkpoint, or a fresh start."""
@@ -268,11 +272,14 @@ class Trainer:
         found = checkpoint.load_newest(self.run / rundir.CHECKPOINTS)
         if found is None:
             return 0, Clock(), session, 0
-        arrays, meta, damaged = found
-        for message in damaged:
-            print(f"warning: {message}; using the one before", file=sys.stderr)
+        arrays, meta = found
+        cores.warn_if_not(meta.get("threads", cores.learner_threads()), self.run)
         for field in Replay._fields[:-1]:
             name = f"memory/{field}"
+            require(
+                name in arrays,
+                f"{self.run} holds skills without what training needs: there is nothing to resume",
+            )
             empty = np.zeros_like(getattr(memory, field))
             empty[: len(arrays[name])] = arrays[name]
             arrays[name] = empty

@@ -40,8 +40,8 @@ class Plot:
 
     runs: tyro.conf.Positional[list[Path]]
     """Folder of the run or name of pretrained skills; several to compare them."""
-    output: Path = Path("comparison.png")
-    """Where the picture of several runs goes."""
+    output: Path | None = None
+    """Where the picture of several runs goes; default: comparison.png."""
     skills: int = 200
     """Random skills to roll out if the run has not been evaluated."""
     dims: str = ""
@@ -128,12 +128,13 @@ def plot(args: list[str]) -> int:
     if not options.runs:
         raise UserError("name the run: `csd plot RUN`, or several to compare them")
     if len(options.runs) > 1:
-        from csd import pretrained
         from csd.viz.compare import compare
 
-        runs = [pretrained.writable(run) for run in options.runs]
-        print(compare(runs, options.output, options.skills, options.dims))
+        output = options.output or Path("comparison.png")
+        print(compare(options.runs, output, options.skills, options.dims))
         return 0
+    if options.output is not None:
+        raise UserError("--output is for several runs: one run's pictures go to RUN/plots")
     for file in api.plot(options.runs[0], options.skills, options.dims):
         print(file)
     return 0

@@ -40,10 +40,11 @@ def one_line(text: str, prog: str) -> str:
 
 
 def option(args: list[str], name: str, default: str) -> str:
-    """The value of `--name` before the full parse."""
+    """The value of `--name` before the full parse; of several the last counts."""
+    value = default
     for index, arg in enumerate(args):
         if arg == f"--{name}" and index + 1 < len(args):
-            return args[index + 1]
-        if arg.startswith(f"--{name}="):
-            return arg.split("=", 1)[1]
-    return default
+            value = args[index + 1]
+        elif arg.startswith(f"--{name}="):
+            value = arg.split("=", 1)[1]
+    return value

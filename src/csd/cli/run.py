@@ -51,9 +51,18 @@ def resuming(args: list[str]) -> bool:
     return any(arg == "--resume" or arg.startswith("--resume=") for arg in args)
 
 
+def _alone(args: list[str], command: str) -> None:
+    """A run knows what it is of."""
+    if not args[0].startswith("-"):
+        raise UserError(
+            f"--resume takes all from the run: `csd {command} --resume RUN`, without {args[0]}"
+        )
+
+
 def train(args: list[str]) -> int:
     """Train or resume."""
     if resuming(args):
+        _alone(args, "train")
         resumed = parse(Resume, args, "csd train")
         from csd import api
 
@@ -66,6 +75,8 @@ def train(args: list[str]) -> int:
 
     env = "FetchPush" if wants_help else args[0]
     base = preset(env, option(args, "method", "csd"), option(args, "preset", "fast"))
+    if option(args, "distance", "") and not hasattr(base.algorithm, "distance"):
+        raise UserError("--distance needs --method dsd, which takes any distance")
     kinds = [
         ("config", type(base), field(default=base)),
         ("sac", type(base.sac), field(default=base.sac)),
@@ -73,7 +84,11 @@ def train(args: list[str]) -> int:
         ("run", RunOptions, field(default=RunOptions())),
     ]
     form: Any = dataclasses.make_dataclass("Train", kinds, frozen=True)
-    form.__doc__ = "Learn skills in an environment without any reward."
+    form.__doc__ = (
+        "Learn skills in an environment without any reward.\n\n"
+        "A run that was stopped or killed goes on with `csd train --resume RUN`. Options depend on "
+        "--method and --preset: name them before --help."
+    )
     parsed = parse(form, args or ["--help"], "csd train")
     config = dataclasses.replace(parsed.config, sac=parsed.sac, algorithm=parsed.algorithm)
     from csd import api
@@ -85,6 +100,7 @@ def train(args: list[str]) -> int:
 def control(args: list[str]) -> int:
     """Train a controller, go on with one, or aim skills without training."""
     if resuming(args):
+        _alone(args, "control")
         resumed = parse(Resume, args, "csd control")
         from csd.controller import run as controllers
 

@@ -200,6 +200,8 @@ class PPOAgent:
     def learn(
         self, state: PPOAgentState, episodes: Episodes, key: Array, warm: bool
     ) -> tuple[PPOAgentState, Info]:
+        if warm:
+            return PPOAgentState(state.ppo, _count(state.normalizer, episodes)), {}
         return self._train(state, episodes, key)
 
     def _epoch(

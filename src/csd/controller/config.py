@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from csd.config import PPOConfig, SACConfig, construct
+from csd.config import SEEDS, PPOConfig, SACConfig, construct
 from csd.errors import UserError, nearest, require
 
 LEARNERS: dict[str, type] = {"sac": SACConfig, "ppo": PPOConfig}
@@ -64,6 +64,7 @@ class ControlConfig:
         for name in ("warmup_episodes", "seed"):
             value = getattr(self, name)
             require(value >= 0, f"{name} must not be negative, not {value}")
+        require(self.seed < SEEDS, f"seed must be below 2^32, not {self.seed}")
         require(0.0 < self.final_lr <= 1.0, f"final_lr must be in (0, 1], not {self.final_lr}")
         require(
             self.normalizer != "skills" or bool(self.skills),

@@ -110,4 +110,6 @@ def _changes(env: str, learner: str, scratch: bool, name: str) -> dict[str, Any]
         changes = changes | {"every": 1}
         if changes.get("normalizer") == "skills":
             changes["normalizer"] = "running"
+    if learner == "ppo":  # it learns from its own choices only
+        changes = changes | {"warmup_episodes": 0}
     return changes

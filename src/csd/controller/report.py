@@ -28,6 +28,7 @@ from csd.controller.training import (
     figures,
     open_view,
 )
+from csd.errors import require
 from csd.skills import load
 from csd.tasks.kitchen import OneOf
 
@@ -41,6 +42,7 @@ ROWS = {
 
 def report(run_dir: str | Path, episodes: int = 200, workers: int = 0) -> dict[str, Any]:
     """Measure a controller beside random choices and, where possible, zero-shot ones."""
+    require(episodes >= 1, f"skills (here the episodes) must be at least 1, not {episodes}")
     path = Path(run_dir)
     trained = load_controller(path, min(episodes, EVALUATION_ENVS), workers)
     config, view, agent = trained.config, trained.view, trained.agent

@@ -52,12 +52,13 @@ class View:
         self.action_dim = spec.action_dim if self.skills is None else self.skills.config.skill_dim
 
     def see(self, obs: np.ndarray) -> np.ndarray:
-        """Raw observations, or states normalised as the skills see them."""
+        """Raw observations, or states normalised by the skills' statistics."""
         if not self._skill_states:
             return obs
         assert self.skills is not None
         dim = self.envs.tasks.state_dim
-        return np.concatenate([self.skills.normalize(obs[:, :dim]), obs[:, dim:]], axis=1)
+        cut = self.skills.spec.family != "locomotion"  # goals lie farther out than skills look
+        return np.concatenate([self.skills.normalize(obs[:, :dim], cut), obs[:, dim:]], axis=1)
 
     def skill(self, action: np.ndarray) -> np.ndarray:
         """The skill for an action in [-1, 1]^n or a one-hot action; without skills the action."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from csd import checkpoint, pretrained, rundir
+from csd import checkpoint, cores, pretrained, rundir
 from csd.controller.agents import ActingPolicy, Agent
 from csd.controller.config import ControlConfig, from_dict, replace
 from csd.controller.presets import preset as preset_config
@@ -85,17 +85,33 @@ def start(
 def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False) -> ControlRun:
     """Go on from the newest good checkpoint; a finished run is left as it is."""
     path = Path(run_dir)
+    cores.as_before(path / rundir.CHECKPOINTS)
+    _complete_skills(path)
     config, skills = _read(path)
-    done = checkpoint.episodes(path / rundir.CHECKPOINTS)
-    if done and done[-1] >= config.episodes:
+    if checkpoint.reaches(path / rundir.CHECKPOINTS, config.episodes):
         return ControlRun(path, config, True)
     return ControlRun(path, config, ControlTrainer(config, path, skills, workers, quiet).train())
 
 
-def _read(path: Path) -> tuple[ControlConfig, Skills | None]:
+def _complete_skills(path: Path) -> None:
+    """Copy the skills again where a run was killed while it did."""
+    config, copy = _config(path), path / rundir.SKILLS
+    if config.skills and not checkpoint.episodes(copy / rundir.CHECKPOINTS):
+        (copy / rundir.CONFIG).unlink(missing_ok=True)
+        keep(load(config.skills), copy)
+
+
+def _config(path: Path) -> ControlConfig:
     if not rundir.is_control(path):
         raise UserError(f"{path} holds skills, not a controller: `csd train --resume {path}`")
-    config = from_dict(rundir.read_values(path))
+    try:
+        return from_dict(rundir.read_values(path))
+    except TypeError as error:  # a field that is missing or of another type
+        raise UserError(f"{path / rundir.CONFIG} cannot be used: {error}") from None
+
+
+def _read(path: Path) -> tuple[ControlConfig, Skills | None]:
+    config = _config(path)
     return config, load(path / rundir.SKILLS) if config.skills else None
 
 
@@ -106,7 +122,7 @@ def load_controller(run_dir: str | Path, num_envs: int, workers: int = 0) -> Con
     found = checkpoint.load_newest(path / rundir.CHECKPOINTS)
     if found is None:
         raise UserError(f"{path} has no checkpoint yet: `csd control --resume {path}` makes one")
-    arrays, meta, _ = found
+    arrays, meta = found
     view = open_view(config, skills, num_envs, workers)
     agent = make_agent(config, view)
     template = jax.eval_shape(lambda: agent.init(Streams.of(config.seed).init))

@@ -1,6 +1,5 @@
 """The training of a controller: collect, learn, log, evaluate, checkpoint, over and over."""
 
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from csd import checkpoint, rundir, stopping, tasks
+from csd import checkpoint, cores, rundir, stopping, tasks
 from csd.clock import Clock
 from csd.collect import episode_seeds
 from csd.controller.agents import AGENTS, Agent
@@ -125,17 +124,18 @@ class ControlTrainer:
                 self._stop,
                 Progress(self.config.episodes, episode, self._quiet) as progress,
             ):
-                self._loop(episode, clock, state, log, progress)
+                done = self._loop(episode, clock, state, log, progress)
         finally:
             log.close()
             self.view.envs.close()
             if self._eval_view is not None:
                 self._eval_view.envs.close()
-        return not self._stop.requested
+        return done >= self.config.episodes
 
     def _loop(
         self, episode: int, clock: Clock, state: Any, log: MetricsLog, progress: Progress
-    ) -> None:
+    ) -> int:
+        """Train from one episode on; returns the one after the last."""
         config, agent = self.config, self.agent
         policy = agent.snapshot(state)
         if episode == 0:
@@ -166,6 +166,7 @@ class ControlTrainer:
             progress.update(episode, success=self._success, training=row.get("success"))
             if stop:
                 break
+        return episode
 
     def _due(self, episode: int, every: int) -> bool:
         """Whether a multiple of `every` lies in the epoch that has just ended."""
@@ -212,9 +213,11 @@ class ControlTrainer:
             "updates": clock.updates,
             "seconds": clock.seconds(),
             "recent": self._recent,
+            "threads": cores.learner_threads(),
         }
         folder = self.run / rundir.CHECKPOINTS
-        stopping.save(folder, episode, arrays, meta, last=self._stop.requested)
+        last = self._stop.requested or episode >= self.config.episodes
+        stopping.save(folder, episode, arrays, meta, last)
 
     def _restore(self) -> tuple[int, Clock, Any, int]:
         """The newest good checkpoint, or a fresh start."""
@@ -222,9 +225,8 @@ class ControlTrainer:
         found = checkpoint.load_newest(self.run / rundir.CHECKPOINTS)
         if found is None:
             return 0, Clock(), state, 0
-        arrays, meta, damaged = found
-        for message in damaged:
-            print(f"warning: {message}; using the one before", file=sys.stderr)
+        arrays, meta = found
+        cores.warn_if_not(meta.get("threads", cores.learner_threads()), self.run)
         state = jax.tree.map(jnp.asarray, restore_state(state, arrays))
         self._recent = [(bool(success), total) for success, total in meta["recent"]]
         clock = Clock(meta["seconds"], meta["env_steps"], meta["updates"])

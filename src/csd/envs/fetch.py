@@ -85,6 +85,7 @@ def lean_model(name: str) -> mujoco.MjModel:
     for types, values in (("contype", bits), ("conaffinity", may_meet @ bits)):
         getattr(model, f"geom_{types}")[geoms] = values
         getattr(model, f"body_{types}")[model.geom_bodyid[geoms]] = values
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET  # divergence must be seen
     return model
 
 

@@ -1,12 +1,12 @@
 """Any Gymnasium environment with Box (or Dict-with-`observation`) states and Box actions."""
 
-import importlib
 from typing import Any
 
 import gymnasium
 import mujoco
 import numpy as np
 
+from csd import plugins
 from csd.envs.base import EnvSpec
 from csd.envs.fetch import IDS as FETCH_IDS
 from csd.envs.fetch import register_robotics
@@ -24,12 +24,7 @@ def make_gym(env_id: str, **kwargs: Any) -> gymnasium.Env:
     register_robotics()
     if ":" in env_id:
         module, env_id = env_id.split(":", 1)
-        try:
-            importlib.import_module(module)
-        except ImportError as error:
-            raise UserError(
-                f"cannot import {module!r} for environment {env_id!r}: {error}"
-            ) from None
+        plugins.load(module, f"environment {env_id!r}")
     try:
         return gymnasium.make(env_id, **kwargs)
     except gymnasium.error.UnregisteredEnv:

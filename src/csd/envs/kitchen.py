@@ -128,7 +128,9 @@ def load_model(visual: bool = False) -> mujoco.MjModel:
         spec.compiler.discardvisual = True
         for one, other in APART:
             spec.add_exclude(bodyname1=f"panda0_link{one}", bodyname2=f"panda0_link{other}")
-    return spec.compile()
+    model = spec.compile()
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET  # divergence must be seen
+    return model
 
 
 class KitchenWorld:

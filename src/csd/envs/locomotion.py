@@ -48,6 +48,7 @@ def load_model(name: str) -> mujoco.MjModel:
     model = mujoco.MjModel.from_xml_path(str(ASSETS / BODIES[name].xml))
     # One body is one island: looking for more costs 5 % of a step and changes rounding at most.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET  # divergence must be seen
     return model
 
 

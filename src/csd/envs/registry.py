@@ -11,6 +11,7 @@ from csd.envs.film import Film
 from csd.envs.gym import GymWorld, gym_spec, make_gym
 from csd.envs.offscreen import Camera
 from csd.envs.vector import ThreadedWorlds, VectorEnv
+from csd.errors import require
 
 
 class Known(NamedTuple):
@@ -81,6 +82,7 @@ ENVS = {
 
 def make(name: str, num_envs: int, horizon: int = 0, workers: int = 0) -> VectorEnv:
     """`num_envs` environments stepped together; `workers` threads, 0 for one per core."""
+    require(workers >= 0, f"workers must not be negative, not {workers}")
     if name not in ENVS:
         return ThreadedWorlds(partial(GymWorld, name, horizon), num_envs, workers)
     made = ENVS[name].make(num_envs, workers)

@@ -1,6 +1,5 @@
 """Many environments stepped at once."""
 
-import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -8,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from csd import cores
 from csd.envs.base import EnvSpec, World
 
 
@@ -32,11 +32,7 @@ class VectorEnv(Protocol):
 
 def number_of_workers(wanted: int, num_envs: int) -> int:
     """At most one for each environment; 0 is one for each core that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    return max(1, min(wanted or cores, num_envs))
+    return max(1, min(wanted or cores.usable(), num_envs))
 
 
 class ThreadedWorlds:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from csd import envs, rundir
+from csd import checkpoint, envs, rundir
 from csd.checkpoint import write_atomically
 from csd.collect import Rollout
-from csd.errors import UserError
+from csd.errors import UserError, require
 from csd.evaluation.families import FAMILIES
 from csd.evaluation.skills import evaluation_skills, find_target, measure, roll_out
 from csd.skills import Skills, load
@@ -38,6 +38,7 @@ def evaluate(
     """
     if not 0.0 <= noise <= 1.0:
         raise UserError(f"noise must be in [0, 1], the range of actions being [-1, 1], not {noise}")
+    require(skills >= 1, f"skills must be at least 1, not {skills}")
     path = Path(run_dir)
     trained = load(path)
     learner, config = trained.learner, trained.config
@@ -110,10 +111,21 @@ def _write(path: Path, result: dict[str, Any], rollout: Rollout, trained: Skills
     write_atomically(folder / "trajectories.safetensors", safetensors.numpy.save(arrays))
 
 
-def read_trajectories(path: Path) -> dict[str, np.ndarray] | None:
-    """The trajectories of the last evaluation, if there was one."""
+def newest_trajectories(
+    path: Path, skills: int = 200, dims: str = ""
+) -> dict[str, np.ndarray] | None:
+    """What the newest skills do: as evaluated before, or now; nothing if there is no checkpoint."""
+    done = checkpoint.episodes(path / rundir.CHECKPOINTS)
+    if not done:
+        return None
     file = path / rundir.EVALUATION / "trajectories.safetensors"
-    return safetensors.numpy.load(file.read_bytes()) if file.exists() else None
+    if not file.exists() or int(_read(file)["episode"][0]) < done[-1]:
+        evaluate(path, skills, dims)
+    return _read(file)
+
+
+def _read(file: Path) -> dict[str, np.ndarray]:
+    return safetensors.numpy.load(file.read_bytes())
 
 
 def table(result: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from csd import api, checkpoint, config, rundir, skills
+from csd import api, checkpoint, config, rundir
 from csd.controller import config as control_config
 from csd.controller import run as controllers
 from csd.controller.config import ControlConfig
@@ -65,10 +65,6 @@ def _train(job: Job, workers: int, quiet: bool) -> bool:
     if isinstance(job.config, ControlConfig):
         if not there:
             return controllers.start(job.config, job.run, workers, quiet).finished
-        copy = job.run / rundir.SKILLS
-        if job.config.skills and not checkpoint.episodes(copy / rundir.CHECKPOINTS):
-            (copy / rundir.CONFIG).unlink(missing_ok=True)  # it was killed while it copied them
-            skills.keep(skills.load(job.config.skills), copy)
         return controllers.resume(job.run, workers, quiet).finished
     if not there:
         return api.start(job.config, job.run, workers, quiet).finished

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
+from csd import cores
 from csd.errors import UserError
 from csd.experiments.job import Outcome, encode, perform
 from csd.experiments.plan import Job
@@ -35,13 +36,13 @@ def here(quiet: bool = False) -> Run:
 
 def in_processes(count: int) -> Run:
     """`count` at a time, each in a process of its own, which share the cores."""
-    cores = max(1, len(os.sched_getaffinity(0)) // count)
+    each = max(1, cores.usable() // count)
 
     def run(jobs: Sequence[Job]) -> Iterator[Outcome]:
         started: list[subprocess.Popen[bytes]] = []
         stop = threading.Event()
         with ThreadPoolExecutor(count) as pool:
-            work = [pool.submit(_in_process, job, cores, started, stop) for job in jobs]
+            work = [pool.submit(_in_process, job, each, started, stop) for job in jobs]
             try:
                 for future in as_completed(work):
                     yield future.result()
@@ -56,11 +57,11 @@ def in_processes(count: int) -> Run:
 
 
 def _in_process(
-    job: Job, cores: int, started: list[subprocess.Popen[bytes]], stop: threading.Event
+    job: Job, threads: int, started: list[subprocess.Popen[bytes]], stop: threading.Event
 ) -> Outcome:
     """A Python of its own, out of reach of the terminal's Ctrl-C: it is told once, by us."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "csd.experiments.job", str(cores)],
+        [sys.executable, "-m", "csd.experiments.job", str(threads)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -1,16 +1,13 @@
 """Distances by name: the built-in ones and those of the user (`docs/distances.md`)."""
 
-import importlib
 import inspect
-import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from csd import objectives
+from csd import objectives, plugins
 from csd.algorithms import AnyDistanceConfig
 from csd.errors import UserError, nearest
 from csd.methods.base import Distance, Method, MethodSpec, fixed
@@ -44,22 +41,14 @@ def find_distance(config: AnyDistanceConfig, spec: MethodSpec) -> Distance:
             distance = fixed(distance)
         _check(distance, spec)
     except Exception as error:
-        raise UserError(f"distance {name!r} does not work: {_one_line(error)}") from error
+        raise UserError(f"distance {name!r} does not work: {plugins.one_line(error)}") from error
     return distance
 
 
 def _import(name: str) -> Any:
     """The object called `name`, from the working directory or anything installed."""
     module_name, _, attribute = name.partition(":")
-    here = os.getcwd()
-    sys.path.insert(0, here)
-    importlib.invalidate_caches()  # the file may be younger than Python's list of the folder
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as error:
-        raise UserError(f"cannot import distance {name!r}: {_one_line(error)}") from error
-    finally:
-        sys.path.remove(here)
+    module = plugins.load(module_name, f"distance {name!r}")
     if not hasattr(module, attribute):
         public = [word for word in vars(module) if not word.startswith("_")]
         raise UserError(f"{module_name} has no {attribute!r}: {nearest(attribute, public)}")
@@ -93,8 +82,3 @@ def _check(distance: Distance, spec: MethodSpec) -> None:
 def _layout(tree: Any) -> Any:
     leaves, structure = jax.tree.flatten(tree)
     return structure, [(leaf.shape, leaf.dtype) for leaf in leaves]
-
-
-def _one_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -52,11 +52,11 @@ def preset(env: str, method: str = "csd", name: str = "fast", seed: int = 0) -> 
         raise UserError(f"unknown method {method!r}: {nearest(method, ALGORITHMS)}")
     base = Config(env, method, name, seed, algorithm=ALGORITHMS[method]())
     changes = CHANGES.get(env, general.changes)(env, method, name)
-    needed = method == "csd" or configs.needs_warmup(
+    needed = method in ("csd", "dsd") or configs.needs_warmup(
         changes.get("normalizer", base.normalizer),
         changes.get("method_states", base.method_states),
     )
-    if not needed:  # random episodes are for CSD's density, and for statistics measured on them
+    if not needed:  # random episodes are for a density, and for statistics measured on them
         changes["warmup_episodes"] = 0
     known = {
         *configs._fields(type(base.algorithm)),

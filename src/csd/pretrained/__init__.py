@@ -33,11 +33,16 @@ def find(run: str | Path) -> Path:
 
 
 def writable(run: str | Path) -> Path:
-    """The same, for results: pretrained skills are copied to `runs/NAME-pretrained` first."""
+    """The same, for results: pretrained skills are copied to `runs/NAME-pretrained` first.
+
+    A copy that another version of the package left there is left alone, the new one gets a number.
+    """
     path = find(run)
     if path.resolve().parent != FOLDER:
         return path
-    own = Path("runs") / f"{path.name}-pretrained"
+    own, number = Path("runs") / f"{path.name}-pretrained", 2
+    while own.exists() and _contents(own) != _contents(path):
+        own, number = own.with_name(f"{path.name}-pretrained-{number}"), number + 1
     if not own.exists():
         try:
             copy = own.with_name(f".{own.name}.{os.getpid()}")
@@ -46,3 +51,9 @@ def writable(run: str | Path) -> Path:
         except OSError as error:
             raise UserError(f"cannot write to {own}: {error.strerror or error}") from None
     return own
+
+
+def _contents(folder: Path) -> list[tuple[str, bytes]]:
+    """What tells skills apart: their checkpoints' descriptions hold checksums."""
+    files = sorted((folder / rundir.CHECKPOINTS).glob("*.json"))
+    return [(file.name, file.read_bytes()) for file in files]

@@ -6,12 +6,13 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure
 
-from csd import envs, rundir
+from csd import envs, pretrained, rundir
 from csd.config import Config
 from csd.errors import UserError
-from csd.evaluation.report import evaluate, read_trajectories
+from csd.evaluation.report import newest_trajectories
 from csd.evaluation.skills import find_target
 from csd.viz.drawing import as_rollout, rows_of_x, series, skill_colors, trajectories
 
@@ -30,11 +31,14 @@ class Compared(NamedTuple):
 
 def compare(runs: list[Path], output: Path, skills: int = 200, dims: str = "") -> Path:
     """Trajectories of each run and the learning curves of all, in one picture."""
-    compared = _distinct([_read(Path(run), skills, dims) for run in runs])
-    names = sorted({run.config.env for run in compared})
+    names = sorted({rundir.read_config(pretrained.find(run)).env for run in runs})
     if len(names) > 1:
         raise UserError(f"runs of different environments ({', '.join(names)}): give runs of one")
-    figure = draw(compared, dims)
+    output = output if output.suffix else output.with_suffix(".png")
+    if output.suffix[1:].lower() not in FigureCanvasBase.filetypes:
+        raise UserError(f"cannot draw {output}: give a file that ends in .png, .pdf or .svg")
+    own = [pretrained.writable(run) for run in runs]
+    figure = draw(_distinct([_read(run, skills, dims) for run in own]), dims)
     output.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(output, dpi=150)
     plt.close(figure)
@@ -43,11 +47,9 @@ def compare(runs: list[Path], output: Path, skills: int = 200, dims: str = "") -
 
 def _read(path: Path, skills: int, dims: str) -> Compared:
     config = rundir.read_config(path)
-    data = read_trajectories(path)
+    data = newest_trajectories(path, skills, dims)
     if data is None:
-        evaluate(path, skills, dims)
-        data = read_trajectories(path)
-    assert data is not None
+        raise UserError(f"{path} has no checkpoint yet: `csd train --resume {path}` makes one")
     label = config.method + (f", focus {config.focus}" if config.focus else "")
     return Compared(path, label, config, data)
 

@@ -11,7 +11,7 @@ from csd.envs.base import EnvSpec
 from csd.envs.kitchen import TASKS
 from csd.viz.drawing import series, smooth
 
-WINDOW = 10  # evaluations that a point of a curve is the mean of
+WINDOW = 10  # evaluations that a point of a curve is the mean of, at most a quarter of the run's
 
 
 class Panel(NamedTuple):
@@ -50,6 +50,7 @@ def plot_distance(rows: list[dict[str, Any]], spec: EnvSpec, title: str) -> Figu
     panels = PANELS.get(spec.family, groups)(spec)
     if not rows or not panels:
         return None
+    window = max(1, min(WINDOW, len(rows) // 4))
     columns = min(4, len(panels))
     lines = -(-len(panels) // columns)
     figure, axes = plt.subplots(lines, columns, figsize=(4.0 * columns, 2.6 * lines), squeeze=False)
@@ -57,26 +58,28 @@ def plot_distance(rows: list[dict[str, Any]], spec: EnvSpec, title: str) -> Figu
         ax.axis("off")
     for ax, panel in zip(axes.ravel(), panels, strict=False):
         for dim in panel.dims:
-            _curve(ax, rows, f"evaluation.weight.{spec.names[dim]}", label=spec.names[dim])
+            name = spec.names[dim]
+            _curve(ax, rows, f"evaluation.weight.{name}", window, label=name)
         ax.set_yscale("log")
         ax.set_title(panel.title, fontsize=9)
         ax.legend(fontsize=6)
         if panel.achievement:
             right = ax.twinx()
-            _curve(right, rows, panel.achievement, color="black", linestyle=":")
+            _curve(right, rows, panel.achievement, window, color="black", linestyle=":")
             right.set_ylim(bottom=0.0)
             right.set_ylabel(panel.label, fontsize=7)
     for ax in axes[-1]:
         ax.set_xlabel("episodes")
     figure.suptitle(
-        f"{title}: weight in the distance along skill trajectories, mean of {WINDOW} evaluations"
+        f"{title}: weight in the distance along skill trajectories, "
+        + (f"mean of {window} evaluations" if window > 1 else "each evaluation")
     )
     figure.tight_layout()
     return figure
 
 
-def _curve(ax: Axes, rows: list[dict[str, Any]], key: str, **style: Any) -> None:
+def _curve(ax: Axes, rows: list[dict[str, Any]], key: str, window: int, **style: Any) -> None:
     """A metric smoothed as the paper's, over what was measured in a paler line."""
     episodes, values = series(rows, key)
-    (line,) = ax.plot(episodes, smooth(values, WINDOW), **style)
+    (line,) = ax.plot(episodes, smooth(values, window), **style)
     ax.plot(episodes, values, color=line.get_color(), linewidth=0.6, alpha=0.35)

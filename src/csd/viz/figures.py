@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Picture
 
 from csd import envs
 from csd.config import Config
-from csd.evaluation.report import read_trajectories
+from csd.evaluation.report import newest_trajectories
 from csd.experiments.figures import Figure
 from csd.experiments.results import Measured, panels
 from csd.viz.drawing import plt, rows_of_x, skill_colors, trajectories
@@ -100,7 +100,7 @@ def _paths(figure: Figure, found: Sequence[Measured]) -> Picture:
 
 def _path(ax: Axes, measured: Measured) -> None:
     job = measured.cell.job
-    data = read_trajectories(job.run)
+    data = newest_trajectories(job.run)
     if data is None:
         return
     assert isinstance(job.config, Config)

@@ -15,7 +15,7 @@ from csd import envs, rundir
 from csd.config import Config
 from csd.envs.base import EnvSpec
 from csd.errors import UserError
-from csd.evaluation.report import read_trajectories
+from csd.evaluation.report import newest_trajectories
 from csd.viz import kitchen, locomotion
 from csd.viz.distance import plot_distance
 from csd.viz.drawing import as_rollout, series, skill_colors, trajectories
@@ -121,7 +121,6 @@ FAMILY_FIGURES: dict[str, Callable[[Config, EnvSpec, dict[str, np.ndarray]], dic
 
 def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     """Draw everything a run has to show into its `plots` folder."""
-    from csd.evaluation.report import evaluate
     from csd.evaluation.skills import find_target
 
     path = Path(run_dir)
@@ -132,19 +131,15 @@ def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     folder.mkdir(exist_ok=True)
     title = f"{config.env}, {config.method}, seed {config.seed}"
     figures: dict[str, Figure | None] = {}
-    data = read_trajectories(path)
-    if data is None:
-        try:
-            evaluate(path, skills, dims)
-            data = read_trajectories(path)
-        except UserError:
-            if not rows:
-                raise
+    data = newest_trajectories(path, skills, dims)
+    if data is None and not rows:
+        raise UserError(f"{path} has no checkpoint yet: `csd train --resume {path}` makes one")
     if data is not None:
         target = find_target(spec, dims, as_rollout(data))
-        figures["skills"] = plot_skills(config, spec, data, target.dims)
         if spec.family in FAMILY_FIGURES:
             figures |= FAMILY_FIGURES[spec.family](config, spec, data)
+        if dims or "skills" not in figures:
+            figures["skills"] = plot_skills(config, spec, data, target.dims)
     if rows:
         figures["curves"] = plot_curves(rows, title)
         figures["sigma"] = plot_sigma(rows, title)
