@@ -272,6 +272,10 @@ def _fields(cls: type) -> list[str]:
     return [f.name for f in dataclasses.fields(cls)]
 
 
+SIMPLE: dict[Any, Any] = {int: int, float: (int, float), str: str, bool: bool}
+"""What JSON may give for a field of this type."""
+
+
 def construct(cls: type, values: Any) -> Any:
     """A dataclass from JSON values; unknown fields are the user's to mend."""
     if not isinstance(values, dict):
@@ -282,11 +286,11 @@ def construct(cls: type, values: Any) -> Any:
             raise UserError(f"unknown option {key!r}: {nearest(key, known)}")
     hints = typing.get_type_hints(cls)
     for key, value in values.items():
-        kinds = {int: (int,), float: (int, float), str: (str,), bool: (bool,)}.get(hints[key])
-        if kinds and (
-            not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
+        kind = hints[key]
+        if kind in SIMPLE and (
+            not isinstance(value, SIMPLE[kind]) or isinstance(value, bool) != (kind is bool)
         ):
-            raise UserError(f"{key} must be of type {hints[key].__name__}, not {value!r}")
+            raise UserError(f"{key} must be of type {kind.__name__}, not {value!r}")
     fixed = {
         key: tuple(value) if typing.get_origin(hints[key]) is tuple else value
         for key, value in values.items()

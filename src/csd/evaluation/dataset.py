@@ -80,8 +80,8 @@ def as_buffers(rollout: Rollout, bootstraps: bool) -> list:
         buffers.append(
             EpisodeBuffer(
                 id=index,
-                observations=rollout.obs[index, : length + 1],
-                actions=rollout.action[index, :length],
+                observations=rollout.obs[index, : length + 1],  # type: ignore[arg-type]
+                actions=rollout.action[index, :length],  # type: ignore[arg-type]
                 rewards=[0.0] * length,
                 terminations=(last & ended).tolist(),
                 truncations=(last & (not ended)).tolist(),
