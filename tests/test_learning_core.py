@@ -332,7 +332,10 @@ def test_random_actions_come_with_the_configured_probability():
 
 
 @pytest.mark.parametrize("env", ["FetchPush", "Kitchen", "Ant"])
-def test_a_simulation_that_blows_up_is_seen_and_not_reset_behind_our_back(env):
+def test_a_simulation_that_blows_up_is_seen_and_not_reset_behind_our_back(
+    env, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)  # MuJoCo leaves its log where it is
     world, _ = envs.make_world(env)
     world.reset(0)
     world.data.qvel[0] = 1e12
