@@ -66,7 +66,7 @@ def save(folder: Path, episode: int, arrays: dict[str, np.ndarray], meta: dict[s
     }
     write_atomically(folder / f"{episode:09d}.safetensors", content)
     write_atomically(folder / f"{episode:09d}.json", json.dumps(meta, indent=1).encode())
-    # One that is newer than this is damaged, or the run had not gone back before it.
+    # A newer one was damaged when the run went on from one before it: it does not count.
     for old in [known for known in episodes(folder) if known <= episode][:-KEEP]:
         (folder / f"{old:09d}.json").unlink(missing_ok=True)
         (folder / f"{old:09d}.safetensors").unlink(missing_ok=True)

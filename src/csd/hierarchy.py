@@ -11,13 +11,12 @@ from csd.config import Config
 from csd.errors import UserError
 from csd.skills import Skills, load
 from csd.tasks.base import TaskEnvs
+from csd.tasks.gym import TaskEnv
 
 GYM_STATE = {
-    name: f"make {name}-v5 with exclude_current_positions_from_observation=False{more}"
-    for name, more in {
-        "Ant": ", include_cfrc_ext_in_observation=False, terminate_when_unhealthy=False",
-        "HalfCheetah": "",
-    }.items()
+    "Ant": "make Ant-v5 with exclude_current_positions_from_observation=False, "
+    "include_cfrc_ext_in_observation=False, terminate_when_unhealthy=False",
+    "HalfCheetah": "make HalfCheetah-v5 with exclude_current_positions_from_observation=False",
 }
 """How Gymnasium's own environments show the states that skills were trained on."""
 
@@ -60,7 +59,8 @@ class SkillEnv(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
             raise UserError(f"every must be at least 1, not {every}")
         self.skills = skills if isinstance(skills, Skills) else load(skills)
         self.every = every
-        _check_observation(env, self.skills, getattr(env.unwrapped, "extra", extra))
+        own = env.unwrapped.task_variables if isinstance(env.unwrapped, TaskEnv) else extra
+        _check_observation(env, self.skills, own)
         self._low, self._span = _action_range(env.action_space, self.skills)
         self.action_space = skill_space(self.skills.config)
         self._obs: Any = None

@@ -10,7 +10,6 @@ import numpy as np
 
 from csd import checkpoint, envs, pretrained, rundir
 from csd.acting import Policy, PolicySet, act, normalize
-from csd.config import replace
 from csd.errors import UserError
 from csd.kept import policies_template
 from csd.learner import Learner, LearnerState
@@ -68,8 +67,7 @@ class Skills:
 
     def normalize(self, obs: np.ndarray, cut: bool = True) -> np.ndarray:
         """States as the policy sees them, or without its cut at a number of deviations."""
-        config = self.config if cut else replace(self.config, obs_clip=0.0)
-        return normalize(config, self._last, obs)
+        return normalize(self.config, self._last, obs, cut)
 
     def embed(self, obs: Any) -> np.ndarray:
         """phi(obs) for methods that learn one, single or batched.

@@ -43,7 +43,7 @@ class Plot:
     output: Path | None = None
     """Where the picture of several runs goes; default: comparison.png."""
     skills: int = 200
-    """Random skills to roll out if the run has not been evaluated."""
+    """Random skills to roll out if the run has not been evaluated since its last checkpoint."""
     dims: str = ""
     """State dimensions to draw: a group, names or indices."""
 

@@ -16,8 +16,8 @@ class TaskEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     def __init__(self, name: str) -> None:
         self._envs = tasks.make(name, 1, 1)
         spec = self._envs.spec
-        self.extra = spec.obs_dim - self._envs.state_dim
-        """How many variables of the task stand behind the state."""
+        self.task_variables = spec.obs_dim - self._envs.state_dim
+        """How many of them stand behind the state."""
         unbounded = np.full(spec.obs_dim, np.inf, np.float32)
         self.observation_space = gymnasium.spaces.Box(-unbounded, unbounded, dtype=np.float32)
         ones = np.ones(spec.action_dim, np.float32)
