@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from csd import checkpoint, cores, pretrained, rundir
+from csd import checkpoint, cores, pretrained, rundir, tracking
 from csd.config import Config, replace
 from csd.errors import UserError
 from csd.presets import preset as preset_config
@@ -27,21 +27,28 @@ def train(
     run_dir: str | Path | None = None,
     workers: int = 0,
     quiet: bool = False,
+    wandb: str = "",
     **options: Any,
 ) -> Run:
     """Train skills in `env`; `options` are fields of the configuration."""
     config = replace(preset_config(env, method, preset, seed), **options)
-    return start(config, run_dir, workers, quiet)
+    return start(config, run_dir, workers, quiet, wandb)
 
 
 def start(
-    config: Config, run_dir: str | Path | None = None, workers: int = 0, quiet: bool = False
+    config: Config,
+    run_dir: str | Path | None = None,
+    workers: int = 0,
+    quiet: bool = False,
+    wandb: str = "",
 ) -> Run:
-    """Train a complete configuration in a new run directory."""
+    """Train a complete configuration in a new run directory; `wandb` is a W&B project."""
     cores.spare(config.overlap)
+    tracking.ready(wandb)
     path = Path(run_dir) if run_dir is not None else rundir.default(config)
     trainer = Trainer(config, path, workers, quiet)
     rundir.create(path, config)
+    tracking.begin(path, wandb)
     return Run(path, config, trainer.train())
 
 

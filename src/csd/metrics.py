@@ -1,4 +1,4 @@
-"""One logger, two sinks: JSON lines always, TensorBoard beside them."""
+"""One logger: JSON lines and TensorBoard always, W&B where it is asked for."""
 
 import fcntl
 import json
@@ -8,6 +8,7 @@ from typing import Any
 
 from csd.errors import UserError
 from csd.rundir import METRICS
+from csd.tracking import Tracker
 
 
 class MetricsLog:
@@ -25,6 +26,7 @@ class MetricsLog:
             raise UserError(
                 f"another process is training in {run}: wait for it or end it"
             ) from None
+        self._tracker = Tracker(run)
         os.truncate(run / METRICS, min(offset, (run / METRICS).stat().st_size))
         self._file.seek(0, os.SEEK_END)
         from tensorboardX import SummaryWriter
@@ -33,15 +35,17 @@ class MetricsLog:
         self._board = SummaryWriter(str(run / "tensorboard"), purge_step=purge)
 
     def write(self, row: dict[str, Any]) -> None:
-        """Add one row; nested dictionaries become TensorBoard groups."""
+        """Add one row; nested dictionaries become groups."""
         self._file.write(json.dumps(row).encode() + b"\n")
         self._file.flush()
+        scalars = {}
         for key, value in row.items():
-            scalars = value if isinstance(value, dict) else {"": value}
-            for name, scalar in scalars.items():
+            for name, scalar in (value if isinstance(value, dict) else {"": value}).items():
                 if isinstance(scalar, int | float):
-                    tag = f"{key}/{name}" if name else key
-                    self._board.add_scalar(tag, scalar, row["episodes"])
+                    scalars[f"{key}/{name}" if name else key] = scalar
+        for tag, scalar in scalars.items():
+            self._board.add_scalar(tag, scalar, row["episodes"])
+        self._tracker.write(scalars, row["episodes"])
 
     def offset(self) -> int:
         """How many bytes of metrics there are; part of every checkpoint."""
@@ -49,9 +53,10 @@ class MetricsLog:
         return self._file.tell()
 
     def close(self) -> None:
-        """Flush and close both sinks."""
+        """Flush and close all of them."""
         self._file.close()
         self._board.close()
+        self._tracker.close()
 
 
 def nested(values: dict[str, Any], key: str) -> Any:

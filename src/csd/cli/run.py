@@ -15,16 +15,24 @@ from csd.errors import UserError
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Where and how to run; none of it changes a result."""
+    """How to run; none of it changes a result."""
 
-    run_dir: Path | None = None
-    """Folder of the run; a free one under runs/ if not given."""
     workers: int = 0
     """Threads that step environments; 0 for one per core."""
     quiet: bool = False
     """No progress on standard error."""
     json: bool = False
     """Print one JSON object and nothing else on standard output."""
+
+
+@dataclass(frozen=True)
+class StartOptions(RunOptions):
+    """Where and how to run; none of it changes a result."""
+
+    run_dir: Path | None = None
+    """Folder of the run; a free one under runs/ if not given."""
+    wandb: str = ""
+    """Weights & Biases project that gets the figures, too (`pip install 'csd[wandb]'`)."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ def train(args: list[str]) -> int:
         ("config", type(base), field(default=base)),
         ("sac", type(base.sac), field(default=base.sac)),
         ("algorithm", type(base.algorithm), field(default=base.algorithm)),
-        ("run", RunOptions, field(default=RunOptions())),
+        ("run", StartOptions, field(default=StartOptions())),
     ]
     form: Any = dataclasses.make_dataclass("Train", kinds, frozen=True)
     form.__doc__ = (
@@ -93,8 +101,9 @@ def train(args: list[str]) -> int:
     config = dataclasses.replace(parsed.config, sac=parsed.sac, algorithm=parsed.algorithm)
     from csd import api
 
-    run = api.start(config, parsed.run.run_dir, parsed.run.workers, parsed.run.quiet)
-    return finish(run, parsed.run.json)
+    how = parsed.run
+    run = api.start(config, how.run_dir, how.workers, how.quiet, how.wandb)
+    return finish(run, how.json)
 
 
 def control(args: list[str]) -> int:
@@ -117,19 +126,20 @@ def control(args: list[str]) -> int:
         ("config", type(base), field(default=base)),
         ("algorithm", type(base.algorithm), field(default=base.algorithm)),
         ("options", ControlOptions, field(default=ControlOptions())),
-        ("run", RunOptions, field(default=RunOptions())),
+        ("run", StartOptions, field(default=StartOptions())),
     ]
     form: Any = dataclasses.make_dataclass("Control", kinds, frozen=True)
     form.__doc__ = "Learn to solve a task by choosing among the skills of a run."
     parsed = parse(form, ["--help"] if wants_help else [skills, task, *rest], "csd control")
     config = dataclasses.replace(parsed.config, algorithm=parsed.algorithm)
+    how = parsed.run
     if parsed.options.zero_shot:
         count = config.episodes if option(rest, "episodes", "") else config.eval_episodes
-        result = report.zero_shot(config, count, parsed.run.workers)
-        print(json.dumps(result) if parsed.run.json else report.table(result))
+        result = report.zero_shot(config, count, how.workers)
+        print(json.dumps(result) if how.json else report.table(result))
         return 0
-    run = controllers.start(config, parsed.run.run_dir, parsed.run.workers, parsed.run.quiet)
-    return finish(run, parsed.run.json, "control")
+    run = controllers.start(config, how.run_dir, how.workers, how.quiet, how.wandb)
+    return finish(run, how.json, "control")
 
 
 def control_words(args: list[str]) -> tuple[str, str, list[str]]:

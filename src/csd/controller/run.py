@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from csd import checkpoint, cores, pretrained, rundir
+from csd import checkpoint, cores, pretrained, rundir, tracking
 from csd.controller.agents import ActingPolicy, Agent
 from csd.controller.config import ControlConfig, from_dict, replace
 from csd.controller.presets import preset as preset_config
@@ -50,11 +50,12 @@ def control(
     run_dir: str | Path | None = None,
     workers: int = 0,
     quiet: bool = False,
+    wandb: str = "",
     **options: Any,
 ) -> ControlRun:
     """Train a controller on the skills of `run`, or on raw actions if it is None."""
     config = replace(defaults(run, task, preset, seed), **options)
-    return start(config, run_dir, workers, quiet)
+    return start(config, run_dir, workers, quiet, wandb)
 
 
 def defaults(run: str | Path | None, task: str, preset: str, seed: int = 0) -> ControlConfig:
@@ -68,15 +69,18 @@ def start(
     run_dir: str | Path | None = None,
     workers: int = 0,
     quiet: bool = False,
+    wandb: str = "",
 ) -> ControlRun:
     """Train a complete configuration in a new run directory, which gets a copy of the skills."""
     skills = load(config.skills) if config.skills else None
     check_skills(config, skills)
+    tracking.ready(wandb)
     method = "scratch" if skills is None else skills.config.method
     name = f"{config.task}-{method}-seed{config.seed}"
     path = Path(run_dir) if run_dir is not None else rundir.free(name)
     trainer = ControlTrainer(config, path, skills, workers, quiet)
     rundir.create(path, config, "control")
+    tracking.begin(path, wandb)
     if skills is not None:
         keep(skills, path / rundir.SKILLS)
     return ControlRun(path, config, trainer.train())
