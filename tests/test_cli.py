@@ -28,6 +28,7 @@ def run(*words: str) -> subprocess.CompletedProcess:
         (["train", "Probe", "--preset", "fats"], "did you mean 'fast'"),
         (["train", "Probe", "--discount", "2"], "must be in [0, 1)"),
         (["train", "Probe", "--critics", "3"], "--critics"),
+        (["train", "Probe", "--skill-type", "onehot"], "one of ('continuous', 'discrete')"),
         (["train", "Probe", "--focus", "pcuk"], "did you mean 'puck'"),
         (["train", "--seed", "1"], "name the environment first"),
         (["train", "--resume", "nowhere"], "no run at nowhere"),

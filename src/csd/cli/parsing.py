@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import itertools
 import re
 from collections.abc import Callable
 from typing import TypeVar
@@ -29,14 +30,19 @@ def parse(cls: Callable[..., T], args: list[str], prog: str) -> T:
 def one_line(text: str, prog: str) -> str:
     """The message inside tyro's box, with its suggestion."""
     lines = [re.sub(r"^[│╭╰─\s]+|[│╮╯─\s]+$", "", line) for line in text.splitlines()]
-    lines = [line for line in lines if line.strip("-")]  # the box of a terminal without Unicode
-    message = next((line for line in lines[1:] if not line.startswith("For full")), "bad arguments")
+    behind_title = itertools.dropwhile(_is_rule, lines[1:])
+    body = itertools.takewhile(lambda line: not _is_rule(line), behind_title)
+    message = " ".join(body) or "bad arguments"
     hint = ""
     if any(line.startswith("Perhaps you meant") for line in lines):
         index = next(i for i, line in enumerate(lines) if line.startswith("Perhaps you meant"))
         flag = re.search(r"--[\w-]+", " ".join(lines[index + 1 : index + 3]))
         hint = f"; did you mean {flag[0]}?" if flag else ""
     return f"{message.rstrip('.')}{hint} (see `{prog} --help`)"
+
+
+def _is_rule(line: str) -> bool:
+    return not line.strip("-")
 
 
 def option(args: list[str], name: str, default: str) -> str:
