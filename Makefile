@@ -35,7 +35,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	@echo "installing csd and its test tools into $(VENV) (a minute or two, once)"
-	@$(PIP) install -e '.[dev,explore,minari,ray,wandb]' && touch $@ $(VENV)/.installed
+	@$(PIP) install -e '.[dev,explore,hub,minari,ray,wandb]' && touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-bench: pyproject.toml | $(VENV)/bin/python
 	@echo "installing csd and what it is measured against into $(VENV)"

@@ -129,6 +129,13 @@ def export(
     return export(pretrained.find(run_dir), name, episodes, noise, workers, quiet)
 
 
+def publish(run_dir: str | Path, repo: str, private: bool = False) -> str:
+    """Put a run's skills on the Hugging Face Hub as USER/NAME; the address of their page."""
+    from csd.publishing import publish
+
+    return publish(run_dir, repo, private)
+
+
 def explore(run_dir: str | Path, port: int = 8080, host: str = "127.0.0.1") -> None:
     """Serve a web page on which to pick skills and watch them, until Ctrl-C."""
     path = pretrained.find(run_dir)

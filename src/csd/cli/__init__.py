@@ -4,7 +4,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-from csd.cli.look import evaluate, explore, export, listing, plot, video
+from csd.cli.look import evaluate, explore, export, listing, plot, publish, video
 from csd.cli.reproduce import reproduce
 from csd.cli.run import control, train
 from csd.errors import UserError, nearest
@@ -24,6 +24,8 @@ Unsupervised skill discovery: robots that teach themselves to move the world.
   csd video RUN       a grid of skills at work, mp4
   csd explore RUN     a web page: pick a skill, watch it
   csd export RUN      what skills do as a Minari dataset
+  csd publish RUN USER/NAME
+                      put skills on the Hugging Face Hub; hub:USER/NAME takes them
   csd reproduce FIGURE
                       a figure of the paper from nothing (see `csd list figures`)
   csd list [WHAT]     envs, methods, tasks, figures, skills, presets
@@ -40,6 +42,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "video": video,
     "explore": explore,
     "export": export,
+    "publish": publish,
     "reproduce": reproduce,
     "list": listing,
 }

@@ -1,8 +1,9 @@
-"""`csd evaluate`, `plot`, `video`, `explore`, `export` and `list`: what only looks at a run."""
+"""`csd evaluate`, `plot`, `video`, `explore`, `export`, `publish`, `list`: what looks at a run."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
@@ -18,7 +19,7 @@ class Evaluate:
     """
 
     run: tyro.conf.Positional[Path]
-    """Folder of the run, or the name of pretrained skills."""
+    """Folder of the run, or the name of pretrained skills (also hub:USER/NAME)."""
     skills: int = 200
     """Random skills to roll out (discrete skills: each four times), or a controller's episodes."""
     dims: str = ""
@@ -56,7 +57,7 @@ class Video:
     """
 
     run: tyro.conf.Positional[Path]
-    """Folder of the run, or the name of pretrained skills."""
+    """Folder of the run, or the name of pretrained skills (also hub:USER/NAME)."""
     skills: int = 9
     """Random skills to film where there are neither directions nor discrete skills."""
     size: int = 240
@@ -74,7 +75,7 @@ class Explore:
     """
 
     run: tyro.conf.Positional[Path]
-    """Folder of the run, or the name of pretrained skills."""
+    """Folder of the run, or the name of pretrained skills (also hub:USER/NAME)."""
     port: int = 8080
     """Port of the page; 0 for any that is free."""
     host: str = "127.0.0.1"
@@ -89,7 +90,7 @@ class Export:
     """
 
     run: tyro.conf.Positional[Path]
-    """Folder of the run, or the name of pretrained skills."""
+    """Folder of the run, or the name of pretrained skills (also hub:USER/NAME)."""
     name: str = ""
     """Id of the dataset, such as csd/push-v0; default: after environment, method and seed."""
     episodes: int = 200
@@ -98,6 +99,21 @@ class Export:
     """Gaussian noise on every action, for data that is not only what skills do at their best."""
     workers: int = 0
     """Threads that step environments; 0 for one per core."""
+
+
+@dataclass(frozen=True)
+class Publish:
+    """Put a run's skills on the Hugging Face Hub, with their figures and pictures.
+
+    From then on hub:USER/NAME goes wherever a run does. Log in with `hf auth login` first.
+    """
+
+    run: tyro.conf.Positional[Path]
+    """Folder of the run."""
+    repo: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="USER/NAME")]
+    """Where they go."""
+    private: bool = False
+    """Only those whom you let in can see them, if the place is new."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +180,15 @@ def export(args: list[str]) -> int:
     from csd import api
 
     print(api.export(options.run, options.name, options.episodes, options.noise, options.workers))
+    return 0
+
+
+def publish(args: list[str]) -> int:
+    """Share a run's skills."""
+    options = parse(Publish, args or ["--help"], "csd publish")
+    from csd import api
+
+    print(api.publish(options.run, options.repo, options.private))
     return 0
 
 

@@ -8,7 +8,7 @@ import os
 import shutil
 from pathlib import Path
 
-from csd import rundir
+from csd import hub, rundir
 from csd.errors import UserError
 
 FOLDER = Path(__file__).resolve().parent
@@ -20,27 +20,34 @@ def names() -> list[str]:
 
 
 def find(run: str | Path) -> Path:
-    """The folder of a run or, where there is none, of the pretrained skills of that name."""
+    """The folder of a run or, where there is none, of the pretrained skills of that name.
+
+    `hub:USER/NAME` is fetched from the Hugging Face Hub.
+    """
     path = Path(run)
     if path.is_dir():
         return path
+    if hub.names(run):
+        return hub.download(str(run))
     if str(run) in names():
         return FOLDER / run
     raise UserError(
         f"there is no run at {path}: give the folder that `csd train` printed "
-        f"or the name of pretrained skills ({', '.join(names())})"
+        f"or the name of pretrained skills ({', '.join(names())}, hub:USER/NAME)"
     )
 
 
 def writable(run: str | Path) -> Path:
-    """The same, for results: pretrained skills are copied to `runs/NAME-pretrained` first.
+    """The same, for results: what is not a run's own folder is copied to `runs/NAME-pretrained`.
 
     A copy that another version of the package left there is left alone, the new one gets a number.
     """
     path = find(run)
-    if path.resolve().parent != FOLDER:
+    packaged = path.resolve().parent == FOLDER
+    if not packaged and not hub.names(run):
         return path
-    own, number = Path("runs") / f"{path.name}-pretrained", 2
+    name = path.name if packaged else str(run).removeprefix(hub.PREFIX).replace("/", "_")
+    own, number = Path("runs") / f"{name}-pretrained", 2
     while own.exists() and _contents(own) != _contents(path):
         own, number = own.with_name(f"{path.name}-pretrained-{number}"), number + 1
     if not own.exists():
