@@ -240,7 +240,7 @@ def skill_rollouts() -> None:
     noise = agent.draw(jax.random.key(1), np.arange(ENVS))
 
     def plain(seeds: list[int]) -> int:
-        return int(collect(pool, learner, skills.policy, seeds, codes, None).length.sum())
+        return int(collect(pool, config, skills.policy, seeds, codes, None).length.sum())
 
     def controlled(seeds: list[int]) -> int:
         return int(roll_out(view, policy_choice(agent, policy, noise), seeds).steps.sum())

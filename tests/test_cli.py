@@ -27,6 +27,8 @@ def run(*words: str) -> subprocess.CompletedProcess:
         (["train", "Probe", "--method", "cds"], "did you mean 'csd'"),
         (["train", "Probe", "--preset", "fats"], "did you mean 'fast'"),
         (["train", "Probe", "--discount", "2"], "must be in [0, 1)"),
+        (["train", "FetchPush", "--episodes", "300"], "must exceed warmup_episodes (400)"),
+        (["train", "Ant", "--updates", "100"], "(100) must equal method_updates (200)"),
         (["train", "Probe", "--critics", "3"], "--critics"),
         (["train", "Probe", "--skill-type", "onehot"], "one of ('continuous', 'discrete')"),
         (["train", "Probe", "--focus", "pcuk"], "did you mean 'puck'"),

@@ -472,8 +472,10 @@ def test_presets_carry_the_published_numbers(tiny_run, discrete_run):
     push = paper("FetchPush", "FetchPushGoal")
     assert (push.episodes, push.num_envs, push.updates, push.every) == (64_000, 16, 4, 10)
     assert push.replay_size == 1_000_000 and push.learner == "sac"
+    assert push.algorithm.target_period == push.updates  # the published targets: once an epoch
     kitchen = paper("Kitchen", "KitchenTask")
     assert (kitchen.episodes, kitchen.num_envs, kitchen.updates) == (16_000, 2, 10)
+    assert kitchen.algorithm.target_period == kitchen.updates
     ant = paper("Ant", "AntGoal", skill_type="discrete", skill_dim=16)
     assert (ant.episodes, ant.num_envs, ant.updates, ant.every) == (64_000, 64, 10, 25)
     assert ant.learner == "ppo" and ant.batch_size == 256
@@ -522,6 +524,8 @@ def test_the_command_line_end_to_end(tiny_run, command):
         (["control", "--from-scratch", "ProbeGoal", "--epsodes", "3"], "did you mean --episodes"),
         (["control", "--from-scratch", "ProbeGoal", "--every", "0"], "at least 1"),
         (["control", "--resume", "nowhere"], "no run at nowhere"),
+        (["control", "--from-scratch", "ProbeGoal", "--episodes", "9"], "must exceed warmup"),
+        (["control", "--from-scratch", "ProbeGoal", "--replay-size", "9"], "480 choices, not 9"),
     ],
 )
 def test_a_mistake_gets_one_line(words, hint, command, tmp_path):

@@ -146,7 +146,7 @@ def humanoid(**options) -> tuple[Learner, Rollout]:
     ids = np.arange(4)
     noise = tuple(np.asarray(x) for x in learner.draw_noise(jax.random.key(0), ids))
     skills = np.asarray(learner.draw_skills(jax.random.key(0), ids))
-    rollout = collect(vector, learner, None, [0, 1, 2, 3], skills, noise)
+    rollout = collect(vector, config, None, [0, 1, 2, 3], skills, noise)
     vector.close()
     return learner, rollout
 
@@ -208,6 +208,7 @@ def test_a_resumed_humanoid_run_equals_the_uninterrupted_one(tmp_path):
         ("Ant", "lsd", 0.003, 1.0, 1e-4, 512, 10),
         ("HalfCheetah", "lsd", 0.003, 1.0, 1e-4, 512, 10),
         ("Humanoid", "lsd", 0.03, 1.0, 1e-4, 1024, 5),
+        ("Humanoid", "diayn", 0.01, 1.0, 1e-4, 1024, 5),
     ],
 )
 def test_paper_presets_have_the_published_flags(
@@ -215,8 +216,9 @@ def test_paper_presets_have_the_published_flags(
 ):
     config = preset(env, method, "paper")
     assert (config.sac.alpha, config.sac.reward_scale) == (alpha, scale)
-    assert config.sac.lr == config.algorithm.phi_lr == lr
-    assert config.sac.actor_hidden == config.algorithm.phi_hidden == (width, width)
+    of = "discriminator" if method == "diayn" else "phi"
+    assert config.sac.lr == getattr(config.algorithm, f"{of}_lr") == lr
+    assert config.sac.actor_hidden == getattr(config.algorithm, f"{of}_hidden") == (width, width)
     assert (config.num_envs, config.updates, config.method_updates) == (episodes_an_epoch, 64, 32)
     assert (config.skill_type, config.skill_dim, config.batch_size) == ("discrete", 16, 1024)
     assert config.warmup_episodes == 0 and config.obs_clip == 0.0

@@ -53,7 +53,7 @@ def test_measure_of_four_cubes_pushed_in_four_directions():
     obs[:, 2, 3:5] += 0.2 * directions
     obs[0, 1, 5] += 0.07  # the first one is lifted on its way
     rollout = Rollout(obs, obs[:, :-1, :4], directions, np.full(4, 2), np.zeros(4), 0)
-    result = measure(rollout, spec, find_target(spec, "", rollout))
+    result = measure(rollout, spec, find_target(spec, "", obs))
     assert result["coverage"] == 5 and result["coverage_xyz"] == 5
     assert result["moved"] == 1.0 and np.isclose(result["displacement"], 0.2)
     assert np.isclose(result["direction"], 1.0)
@@ -74,7 +74,6 @@ def test_named_dimensions_are_measured_in_tenths_of_the_random_range():
     spec = fetch_spec("FetchPush")
     obs = np.zeros((1, 11, 25), np.float32)
     obs[0, :, 20] = np.linspace(0.0, 1.0, 11)
-    rollout = Rollout(obs, obs[:, 1:, :4], np.zeros((1, 2)), np.array([10]), np.zeros(1), 0)
-    target = find_target(spec, "gripper_vx,7", rollout)
+    target = find_target(spec, "gripper_vx,7", obs)
     assert isinstance(target, Target) and target.dims == (20, 7)
     np.testing.assert_allclose(target.bin_size, [0.1, 1e-6])

@@ -16,13 +16,17 @@ from csd import checkpoint, objectives, rundir
 from csd.algorithms import (
     ALGORITHMS,
     AnyDistanceConfig,
+    CSDConfig,
     DADSConfig,
     DIAYNConfig,
     DisagreementConfig,
+    DSDConfig,
     LSDConfig,
 )
 from csd.methods import METHODS, MethodSpec
+from csd.methods.csd import controllability
 from csd.methods.distances import find_distance
+from csd.methods.lsd import euclidean
 from csd.presets import preset
 from csd.rl import replay, spectral
 from csd.rl.networks import mlp, mlp_init
@@ -388,6 +392,25 @@ def test_built_in_distances_have_names():
     assert distance_of("controllability")[1].mean[0]["w"].shape[0] == 3
 
 
+def test_lengths_are_whole_where_the_constraint_is_as_the_paper_writes_it():
+    """Published: averages over dimensions; in the paper: a norm, and a sum of squares."""
+    batch = make_batch()
+    pair = (batch.obs, batch.next_obs)
+    change = np.asarray(batch.next_obs - batch.obs)
+    plain = euclidean(DSDConfig(constraint="norm"), CONTINUOUS)
+    length, _ = plain.measure(plain.init(jax.random.key(0)), *pair)
+    np.testing.assert_allclose(length, np.linalg.norm(change, axis=1), rtol=1e-5)
+
+    squared, whole = (
+        controllability(CSDConfig(density_hidden=(4,), constraint=form), CONTINUOUS)
+        for form in ("squared", "norm")
+    )
+    state = whole.init(jax.random.key(0))
+    root_mean_square, _ = squared.measure(state, *pair)
+    length, _ = whole.measure(state, *pair)
+    np.testing.assert_allclose(length, change.shape[1] * root_mean_square**2, rtol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -462,7 +485,7 @@ def test_lsd_preset_measures_states_in_random_episodes_only(tmp_path):
     options = tiny_options("lsd-preset")
     run = csd.train("Probe", method="lsd-preset", run_dir=tmp_path / "run", quiet=True, **options)
     skills = csd.load(run.dir)
-    assert skills.state.normalizer.count == 1 + 8 * 24
+    assert skills.state.normalizer.count == 8 * 24
     std = np.sqrt(skills.state.normalizer.mean_square - skills.state.normalizer.mean**2)
     obs = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
     layers, _ = spectral.normalize(

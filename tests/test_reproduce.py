@@ -233,7 +233,7 @@ def test_a_run_that_fails_does_not_lose_the_others(command, pretend, tmp_path):
     assert "PARTIAL: 5 of 6 runs" in (folder / "table.md").read_text()
     assert json.loads((folder / "results.json").read_text())["table"] == results["table"]
     csd, lsd, sac = results["table"]
-    assert (csd["iqm"], csd["low"], csd["high"], csd["runs"]) == (0.5, 0.0, 1.0, 2)
+    assert (csd["value"], csd["low"], csd["high"], csd["runs"]) == (0.5, 0.0, 1.0, 2)
     assert lsd["values"] == {"0": 0.0} and sac["variant"] == "sac"
     assert lsd["low"] is None  # one run has no interval
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-import csd
-from csd import tasks
+from csd import registration, tasks
 from csd.envs import fetch, kitchen, probe
 from csd.tasks import locomotion
 from csd.tasks.base import Reach, TaskEnvs
@@ -42,7 +41,7 @@ def test_every_task_is_a_sound_gymnasium_environment_with_the_tasks_own_horizon(
 
 
 def test_every_task_is_registered():
-    assert csd.TASK_STEPS.keys() == tasks.TASKS.keys()
+    assert registration.TASK_STEPS.keys() == tasks.TASKS.keys()
 
 
 @pytest.mark.parametrize("name", ["ProbeGoal", "FetchPushGoal", "HalfCheetahHurdle"])

@@ -1,14 +1,37 @@
 """Unsupervised skill discovery: `csd.train`, `csd.load`, and the skills they give."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import gymnasium
+from csd import registration as registration
+
+if TYPE_CHECKING:
+    from csd.api import (
+        Run,
+        compare,
+        evaluate,
+        explore,
+        export,
+        plot,
+        publish,
+        resume,
+        train,
+        video,
+        zero_shot,
+    )
+    from csd.config import Config
+    from csd.controller.run import control
+    from csd.errors import UserError
+    from csd.experiments.reproduce import reproduce
+    from csd.hierarchy import SkillEnv
+    from csd.skills import Skills, load
 
 __all__ = [
     "Config",
+    "Run",
     "SkillEnv",
     "Skills",
     "UserError",
+    "compare",
     "control",
     "evaluate",
     "explore",
@@ -20,55 +43,33 @@ __all__ = [
     "resume",
     "train",
     "video",
+    "zero_shot",
 ]
 
-_WHERE = {
+_ELSEWHERE = {
     "Config": "csd.config",
     "SkillEnv": "csd.hierarchy",
     "Skills": "csd.skills",
     "UserError": "csd.errors",
     "control": "csd.controller.run",
-    "evaluate": "csd.api",
-    "explore": "csd.api",
-    "export": "csd.api",
     "load": "csd.skills",
-    "plot": "csd.api",
-    "publish": "csd.api",
     "reproduce": "csd.experiments.reproduce",
-    "resume": "csd.api",
-    "train": "csd.api",
-    "video": "csd.api",
 }
+"""Where names live that are not in `csd.api`."""
 
 
 def __getattr__(name: str) -> Any:
     """Import on first use, so that `csd --help` is instant."""
-    if name not in _WHERE:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("csd")
+    if name not in __all__:
         raise AttributeError(f"module 'csd' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_WHERE[name]), name)
+    return getattr(import_module(_ELSEWHERE.get(name, "csd.api")), name)
 
 
-gymnasium.register(
-    "csd/Kitchen-v0", entry_point="csd.envs.kitchen_gym:KitchenEnv", max_episode_steps=50
-)
-
-TASK_STEPS = {
-    "ProbeGoal": 24,
-    "FetchPushGoal": 50,
-    "FetchSlideGoal": 50,
-    "FetchPickAndPlaceGoal": 50,
-    "KitchenTask": 50,
-    "AntGoal": 200,
-    "AntMultiGoals": 200,
-    "HalfCheetahGoal": 200,
-    "HalfCheetahHurdle": 200,
-}
-for _task, _steps in TASK_STEPS.items():
-    gymnasium.register(
-        f"csd/{_task}-v0",
-        entry_point="csd.tasks.gym:TaskEnv",
-        max_episode_steps=_steps,
-        kwargs={"name": _task},
-    )
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

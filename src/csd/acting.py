@@ -76,11 +76,11 @@ def act(
     return sac.explore(config.sac, mean, np.exp(log_std), noise)
 
 
-def normalize(config: Config, policy: Policy, obs: np.ndarray, cut: bool = True) -> np.ndarray:
-    """States as the policy sees them, or without its cut at a number of deviations."""
+def normalize(config: Config, policy: Policy, obs: np.ndarray, clip: bool = True) -> np.ndarray:
+    """States as the policy sees them, or without its clip at a number of deviations."""
     if config.normalizer == "none":
         return obs
-    return normalizer.apply(policy.normalizer, obs, config.obs_clip if cut else 0.0, xp=np)
+    return normalizer.apply(policy.normalizer, obs, config.obs_clip if clip else 0.0, xp=np)
 
 
 def draw_noise(

@@ -1,5 +1,6 @@
 """What the command line and Python callers share."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,7 +59,7 @@ def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False) -> Run:
     config = rundir.read_config(path)
     if checkpoint.reaches(path / rundir.CHECKPOINTS, config.episodes):
         return Run(path, config, True)
-    cores.as_before(path / rundir.CHECKPOINTS)
+    cores.as_before(checkpoint.newest_meta(path / rundir.CHECKPOINTS))
     cores.spare(config.overlap)
     return Run(path, config, Trainer(config, path, workers, quiet).train())
 
@@ -98,6 +99,28 @@ def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     from csd.viz.plots import plot
 
     return plot(path, skills, dims)
+
+
+def compare(
+    runs: Sequence[str | Path],
+    output: str | Path = "comparison.png",
+    skills: int = 200,
+    dims: str = "",
+) -> Path:
+    """Draw several runs of one environment side by side."""
+    from csd.viz.compare import compare
+
+    return compare(runs, Path(output), skills, dims)
+
+
+def zero_shot(
+    run_dir: str | Path, task: str, episodes: int = 200, workers: int = 0, **options: Any
+) -> dict[str, Any]:
+    """Aim a run's skills at the goals of a task by phi, without any training."""
+    from csd.controller import config, report, run
+
+    chosen = config.replace(run.defaults(run_dir, task, "fast"), **options)
+    return report.zero_shot(chosen, episodes, workers)
 
 
 def video(

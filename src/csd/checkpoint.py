@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import sys
 from importlib import metadata
@@ -15,6 +14,7 @@ import safetensors
 import safetensors.numpy
 
 from csd.errors import UserError
+from csd.files import write_atomically
 
 KEEP = 2
 LIBRARIES = ("csd", "jax", "jaxlib", "optax", "numpy", "mujoco", "gymnasium", "gymnasium-robotics")
@@ -70,25 +70,6 @@ def save(folder: Path, episode: int, arrays: dict[str, np.ndarray], meta: dict[s
     for old in [known for known in episodes(folder) if known <= episode][:-KEEP]:
         (folder / f"{old:09d}.json").unlink(missing_ok=True)
         (folder / f"{old:09d}.safetensors").unlink(missing_ok=True)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write under a temporary name, flush to the disk, rename."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def episodes(folder: Path) -> list[int]:

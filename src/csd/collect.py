@@ -6,11 +6,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from csd.acting import Policy, PolicySet, act
-from csd.envs.vector import VectorEnv
-from csd.learner import Learner
+from csd.config import Config
+from csd.envs.vector import VectorEnv, diverged
 from csd.rl.replay import Replay
-
-SANE = 1e10  # MuJoCo's own limit: a state beyond it has diverged
 
 
 class Rollout(NamedTuple):
@@ -33,25 +31,25 @@ def episode_seeds(seed: int, episodes: np.ndarray) -> list[int]:
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def collect(
     envs: VectorEnv,
-    learner: Learner,
+    config: Config,
     policy: Policy | PolicySet | None,
     seeds: list[int],
     skills: np.ndarray,
     noise: tuple[np.ndarray, ...] | None,
-    shake: np.ndarray | None = None,
+    disturbance: np.ndarray | None = None,
 ) -> Rollout:
     """One episode per seed. Without a policy actions are random, without noise deterministic.
 
-    `shake` is added to actions on their way to the environment.
+    `disturbance` is added to actions on their way to the environment.
     """
-    config, horizon = learner.config.sac, envs.spec.horizon
+    horizon = envs.spec.horizon
     count = len(seeds)
     obs = np.zeros((count, horizon + 1, envs.spec.obs_dim), np.float32)
     action = np.zeros((count, horizon, envs.spec.action_dim), np.float32)
     active = np.ones(count, bool)
     length = np.full(count, horizon, np.int32)
     terminal = np.zeros(count, np.float32)
-    diverged = 0
+    blown_up = 0
     obs[:, 0] = envs.reset(seeds)
     for t in range(horizon):
         if policy is None:
@@ -59,24 +57,24 @@ def collect(
             a = noise[1][:, t]
         else:
             a = act(
-                learner.config,
+                config,
                 policy,
                 obs[:, t],
                 skills,
                 None if noise is None else [n[:, t] for n in noise],
             )
-        if shake is not None:
-            a = np.clip(a + shake[:, t], -1.0, 1.0)
+        if disturbance is not None:
+            a = np.clip(a + disturbance[:, t], -1.0, 1.0)
         action[:, t] = a
         next_obs, ended = envs.step(a, active)
-        broken = active & ~(np.abs(next_obs) < SANE).all(axis=1)  # also where it is not a number
+        broken = active & diverged(next_obs)
         if broken.any():  # the simulator blew up: the episode ends before the bad state
-            diverged += int(broken.sum())
+            blown_up += int(broken.sum())
             next_obs[broken] = obs[broken, t]
             length[broken] = np.maximum(t, 1)
             active &= ~broken
         finished = active & ended
-        if not config.store_end:
+        if not config.sac.store_end:
             next_obs[finished] = obs[finished, t]
         length[finished] = t + 1
         terminal[finished] = 1.0
@@ -85,9 +83,9 @@ def collect(
         if not active.any():
             obs[:, t + 1 :] = obs[:, t + 1 : t + 2]
             break
-    if not config.bootstrap_time_limit:
+    if not config.sac.bootstrap_time_limit:
         terminal[:] = 1.0
-    return Rollout(obs, action, skills, length, terminal, diverged)
+    return Rollout(obs, action, skills, length, terminal, blown_up)
 
 
 def as_episodes(rollout: Rollout) -> Replay:

@@ -188,6 +188,16 @@ class Config:
             self.num_envs <= self.replay_episodes,
             f"num_envs ({self.num_envs}) must not exceed replay_episodes ({self.replay_episodes})",
         )
+        require(
+            self.warmup_episodes < self.episodes,
+            f"episodes ({self.episodes}) must exceed warmup_episodes ({self.warmup_episodes}), "
+            "in which no skill is learned",
+        )
+        require(
+            not self.method_first or self.updates == self.method_updates,
+            f"method_first shares batches: updates ({self.updates}) must equal method_updates "
+            f"({self.method_updates})",
+        )
         require(0.0 < self.final_lr <= 1.0, f"final_lr must be in (0, 1], not {self.final_lr}")
         require(
             0.0 < self.final_noise <= 1.0, f"final_noise must be in (0, 1], not {self.final_noise}"

@@ -3,8 +3,7 @@
 import os
 import sys
 from pathlib import Path
-
-from csd import checkpoint
+from typing import Any
 
 LEARNER = "NPROC"
 """XLA reads this variable when the first computation of a process starts, and never again."""
@@ -36,9 +35,9 @@ def spare(overlap: bool) -> None:
         os.environ.setdefault(LEARNER, "2")
 
 
-def as_before(checkpoints: Path) -> None:
-    """Ask for as many learner threads as a run had that is to be gone on with."""
-    threads = checkpoint.newest_meta(checkpoints).get("threads")
+def as_before(meta: dict[str, Any]) -> None:
+    """Ask for as many learner threads as a run had, by what its checkpoint says of itself."""
+    threads = meta.get("threads")
     if isinstance(threads, int):
         os.environ[LEARNER] = str(threads)
 

@@ -104,7 +104,8 @@ class Learner:
     def _first_statistics(self) -> Normalizer:
         if self._measured_before:
             return normalizer.known(self.env.preset_mean, self.env.preset_std)
-        return normalizer.init(self.env.obs_dim)
+        # Measured in the warm-up and then kept: a zero among the samples would stay in them.
+        return normalizer.init(self.env.obs_dim, float(self.config.normalizer != "preset"))
 
     def init_replay(self) -> Replay:
         """An empty replay of the configured capacity."""
@@ -250,8 +251,7 @@ class Learner:
         return state._replace(method=method), info
 
     def _batch(self, memory: Memory, key: Array) -> Batch:
-        later = getattr(self.config.algorithm, "k_step", 1)
-        return replay.sample(*memory, key, self.config.batch_size, later)
+        return replay.sample(*memory, key, self.config.batch_size, self.method.later)
 
     def _method_view(self, state: LearnerState, batch: Batch) -> Batch:
         later = batch.later_obs

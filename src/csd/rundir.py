@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from csd.checkpoint import write_atomically
 from csd.config import Config, from_dict
 from csd.errors import UserError
+from csd.files import write_atomically
 
 CONFIG, METRICS, CHECKPOINTS, EVALUATION, PLOTS, VIDEOS = (
     "config.json",

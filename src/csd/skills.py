@@ -65,9 +65,9 @@ class Skills:
         action = act(self.config, self.policy, obs, skill, None)
         return action[0] if single else action
 
-    def normalize(self, obs: np.ndarray, cut: bool = True) -> np.ndarray:
-        """States as the policy sees them, or without its cut at a number of deviations."""
-        return normalize(self.config, self._last, obs, cut)
+    def normalize(self, obs: np.ndarray, clip: bool = True) -> np.ndarray:
+        """States as the policy sees them, or without its clip at a number of deviations."""
+        return normalize(self.config, self._last, obs, clip)
 
     def embed(self, obs: Any) -> np.ndarray:
         """phi(obs) for methods that learn one, single or batched.

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from csd.checkpoint import write_atomically
 from csd.errors import UserError
+from csd.files import write_atomically
 from csd.rundir import read_values
 
 FILE = "wandb.json"

@@ -176,7 +176,7 @@ class Trainer:
 
     def _collect(self, episode: int, behaviour: Policy, draws: Draws) -> Rollout:
         policy = None if episode < self.config.warmup_episodes else behaviour
-        return collect(self.envs, self.learner, policy, *draws)
+        return collect(self.envs, self.config, policy, *draws)
 
     def _update(
         self, state: LearnerState, memory: Replay, episode: int, warm: bool
@@ -230,7 +230,7 @@ class Trainer:
             reference = rollout
             if not self.spec.target:
                 reference = roll_out(self.learner, self._eval_envs, None, skills)
-            self._target = find_target(self.spec, "", reference)
+            self._target = find_target(self.spec, "", reference.obs)
         result = measure(rollout, self.spec, self._target)
         result |= distance_profile(self.learner, state, rollout)
         self._coverage = result["coverage"]

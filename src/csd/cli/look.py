@@ -144,10 +144,8 @@ def plot(args: list[str]) -> int:
     if not options.runs:
         raise UserError("name the run: `csd plot RUN`, or several to compare them")
     if len(options.runs) > 1:
-        from csd.viz.compare import compare
-
         output = options.output or Path("comparison.png")
-        print(compare(options.runs, output, options.skills, options.dims))
+        print(api.compare(options.runs, output, options.skills, options.dims))
         return 0
     if options.output is not None:
         raise UserError("--output is for several runs: one run's pictures go to RUN/plots")

@@ -58,20 +58,8 @@ def reproduce(args: list[str]) -> int:
     options = parse(Reproduce, args or ["--help"], "csd reproduce")
     from csd.experiments import reproduce as experiments
 
-    made = experiments.reproduce(
-        options.figure,
-        scale=options.scale,
-        seeds=options.seeds,
-        preset=options.preset,
-        methods=options.methods,
-        envs=options.envs,
-        run_dir=options.run_dir,
-        jobs=options.jobs,
-        ray=options.ray,
-        cpus=options.cpus,
-        train=options.train,
-        quiet=options.quiet,
-    )
+    how = {key: value for key, value in vars(options).items() if key != "json"}
+    made = experiments.reproduce(**how)
     if options.json:
         print(json.dumps({"dir": str(made.dir), "stopped": made.stopped, **made.results}))
     elif made.results["runs"]:

@@ -64,6 +64,11 @@ class ControlConfig:
         for name in ("warmup_episodes", "seed"):
             value = getattr(self, name)
             require(value >= 0, f"{name} must not be negative, not {value}")
+        require(
+            self.warmup_episodes < self.episodes,
+            f"episodes ({self.episodes}) must exceed warmup_episodes ({self.warmup_episodes}), "
+            "in which choices are random",
+        )
         require(self.seed < SEEDS, f"seed must be below 2^32, not {self.seed}")
         require(0.0 < self.final_lr <= 1.0, f"final_lr must be in (0, 1], not {self.final_lr}")
         require(

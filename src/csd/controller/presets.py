@@ -64,8 +64,13 @@ SMALL: dict[str, Any] = {
 }
 """ProbeGoal: seconds."""
 
-PAPER_SAC: dict[str, Any] = {"reward_scale": 1.0}
-PAPER_KITCHEN: dict[str, Any] = {"episodes": 16_000, "num_envs": 2, "updates": 10}
+PAPER_SAC: dict[str, Any] = {"reward_scale": 1.0, "target_period": 4}  # once an epoch
+PAPER_KITCHEN: dict[str, Any] = {
+    "episodes": 16_000,
+    "num_envs": 2,
+    "updates": 10,
+    "target_period": 10,
+}
 PAPER_LOCOMOTION_SAC: dict[str, Any] = SAC | {
     "discount": 0.99,
     "num_envs": 8,

@@ -9,7 +9,6 @@ import numpy as np
 import safetensors.numpy
 
 from csd import rundir, tasks
-from csd.checkpoint import write_atomically
 from csd.controller.config import ControlConfig
 from csd.controller.rollout import (
     Choose,
@@ -29,6 +28,7 @@ from csd.controller.training import (
     open_view,
 )
 from csd.errors import require
+from csd.files import write_atomically
 from csd.skills import load
 from csd.tasks.kitchen import OneOf
 

@@ -57,8 +57,8 @@ class View:
             return obs
         assert self.skills is not None
         dim = self.envs.tasks.state_dim
-        cut = self.skills.spec.family != "locomotion"  # goals lie farther out than skills look
-        return np.concatenate([self.skills.normalize(obs[:, :dim], cut), obs[:, dim:]], axis=1)
+        clip = self.skills.spec.family != "locomotion"  # goals lie farther out than skills look
+        return np.concatenate([self.skills.normalize(obs[:, :dim], clip), obs[:, dim:]], axis=1)
 
     def skill(self, action: np.ndarray) -> np.ndarray:
         """The skill for an action in [-1, 1]^n or a one-hot action; without skills the action."""

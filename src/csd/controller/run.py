@@ -89,7 +89,7 @@ def start(
 def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False) -> ControlRun:
     """Go on from the newest good checkpoint; a finished run is left as it is."""
     path = Path(run_dir)
-    cores.as_before(path / rundir.CHECKPOINTS)
+    cores.as_before(checkpoint.newest_meta(path / rundir.CHECKPOINTS))
     _complete_skills(path)
     config, skills = _read(path)
     if checkpoint.reaches(path / rundir.CHECKPOINTS, config.episodes):

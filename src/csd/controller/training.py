@@ -20,7 +20,7 @@ from csd.controller.rollout import (
     random_choice,
     roll_out,
 )
-from csd.errors import UserError
+from csd.errors import UserError, require
 from csd.hierarchy import SkillEnvs
 from csd.metrics import MetricsLog
 from csd.progress import Progress
@@ -106,6 +106,11 @@ class ControlTrainer:
     ) -> None:
         self.config, self.run, self._skills = config, run, skills
         self.view = open_view(config, skills, config.num_envs, workers)
+        choices = config.num_envs * self.view.envs.decisions
+        require(
+            config.learner != "sac" or config.replay_size >= choices,
+            f"replay_size must hold an epoch's {choices} choices, not {config.replay_size}",
+        )
         self.agent = make_agent(config, self.view)
         self.streams = Streams.of(config.seed)
         self._eval_view: View | None = None

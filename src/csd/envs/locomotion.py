@@ -45,7 +45,11 @@ CAMERA = Camera((0.0, 0.0, 0.0), distance=5.0, azimuth=90.0, elevation=-25.0, fo
 @cache
 def load_model(name: str) -> mujoco.MjModel:
     """The model that all worlds of a name share."""
-    model = mujoco.MjModel.from_xml_path(str(ASSETS / BODIES[name].xml))
+    return lean(mujoco.MjModel.from_xml_path(str(ASSETS / BODIES[name].xml)))
+
+
+def lean(model: mujoco.MjModel) -> mujoco.MjModel:
+    """The model as it is stepped here."""
     # One body is one island: looking for more costs 5 % of a step and changes rounding at most.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET  # divergence must be seen

@@ -10,6 +10,13 @@ import numpy as np
 from csd import cores
 from csd.envs.base import EnvSpec, World
 
+SANE = 1e10  # MuJoCo's own limit
+
+
+def diverged(obs: np.ndarray) -> np.ndarray:
+    """Which rows of states come from a simulation that blew up."""
+    return np.logical_not(np.all(np.abs(obs) < SANE, axis=1))  # also where it is not a number
+
 
 class VectorEnv(Protocol):
     """A fixed number of environments; `reset` may start fewer."""

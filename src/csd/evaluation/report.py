@@ -8,11 +8,11 @@ import numpy as np
 import safetensors.numpy
 
 from csd import checkpoint, envs, rundir
-from csd.checkpoint import write_atomically
 from csd.collect import Rollout
 from csd.errors import UserError, require
 from csd.evaluation.families import FAMILIES
 from csd.evaluation.skills import evaluation_skills, find_target, measure, roll_out
+from csd.files import write_atomically
 from csd.skills import Skills, load
 from csd.training import Streams
 
@@ -59,7 +59,7 @@ def evaluate(
         }
     finally:
         pool.close()
-    target = find_target(trained.spec, dims, rollouts["random"])
+    target = find_target(trained.spec, dims, rollouts["random"].obs)
     result: dict[str, Any] = {
         "run": str(path),
         "env": config.env,

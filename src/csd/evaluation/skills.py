@@ -49,12 +49,12 @@ def roll_out(
     policy: Policy | PolicySet | None,
     skills: np.ndarray,
     noise: float = 0.0,
-    tell: Callable[[int], None] = lambda done: None,
+    on_progress: Callable[[int], None] = lambda done: None,
 ) -> Rollout:
     """One episode per skill with the mean action, or with random actions if there is no policy.
 
-    `noise` is the standard deviation of what disturbs the policy's actions; `tell` hears how many
-    episodes are done.
+    `noise` is the standard deviation of what disturbs the policy's actions; `on_progress`
+    hears how many episodes are done.
     """
     parts = []
     key = jax.random.fold_in(jax.random.key(learner.config.seed), EVALUATION_STREAM + 1)
@@ -63,14 +63,14 @@ def roll_out(
         # A fixed batch shape: padded, so that the policy is compiled once.
         ids = np.arange(start, start + size)
         batch = skills[np.minimum(ids, len(skills) - 1)]
-        chance, shake = None, None
+        chance, disturbance = None, None
         if policy is None or noise:
             chance = tuple(np.asarray(x) for x in learner.draw_noise(key, ids))
         if policy is not None and chance is not None:
-            chance, shake = None, noise * chance[0]
+            chance, disturbance = None, noise * chance[0]
         seeds = episode_seeds(learner.config.seed + EVALUATION_STREAM, ids)
-        parts.append(collect(envs, learner, policy, seeds, batch, chance, shake))
-        tell(min(start + size, len(skills)))
+        parts.append(collect(envs, learner.config, policy, seeds, batch, chance, disturbance))
+        on_progress(min(start + size, len(skills)))
     merged = [
         np.concatenate(arrays)[: len(skills)]
         for arrays in zip(*(p[:-1] for p in parts), strict=True)
@@ -78,15 +78,18 @@ def roll_out(
     return Rollout(*merged, diverged=sum(p.diverged for p in parts))
 
 
-def find_target(spec: EnvSpec, dims: str, reference: Rollout) -> Target:
-    """What to measure: what the user names, what the environment names, or what varies most."""
+def find_target(spec: EnvSpec, dims: str, obs: np.ndarray) -> Target:
+    """What to measure: what the user names, what the environment names, or what varies most.
+
+    The last is taken from trajectories of states `obs`, and so are unknown units.
+    """
     if not dims and spec.target:
         return Target(spec.target, spec.groups[spec.target], spec.bin_size, spec.moved)
     if dims in spec.groups:
         return Target(dims, spec.groups[dims], spec.bin_size, spec.moved)
-    chosen = _parse_dims(dims, spec) if dims else most_variable(reference.obs)
+    chosen = _parse_dims(dims, spec) if dims else most_variable(obs)
     # Unknown units: a bin is a tenth of the range that random actions reach.
-    points = reference.obs[..., chosen].reshape(-1, len(chosen))
+    points = obs[..., chosen].reshape(-1, len(chosen))
     size = np.maximum(np.ptp(points, axis=0) / 10.0, 1e-6)
     name = ",".join(spec.names[d] for d in chosen)
     return Target(name, tuple(chosen), size, float(np.linalg.norm(size)))

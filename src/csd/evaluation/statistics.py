@@ -8,6 +8,7 @@ RESAMPLES = 2_000
 CONFIDENCE = 0.95
 Strata = Sequence[np.ndarray]
 """Values of the runs of each stratum (an environment, a task), each of shape (seeds, ...)."""
+Centre = Callable[[np.ndarray], np.ndarray]
 
 
 def iqm(values: np.ndarray) -> np.ndarray:
@@ -29,10 +30,17 @@ def improvement(own: Strata, other: Strata) -> float:
     return float(np.mean(shares))
 
 
-def iqm_interval(strata: Strata, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The interquartile mean of all runs, and its 95 % confidence interval."""
-    pooled = _bootstrap(lambda rng: iqm(np.concatenate(_resample(strata, rng))), seed)
-    return iqm(np.concatenate([np.asarray(values) for values in strata])), *pooled
+def mean(values: np.ndarray) -> np.ndarray:
+    """The mean along the first axis: the share of runs where they either did it or not."""
+    return np.mean(np.asarray(values, np.float64), axis=0)
+
+
+def interval(
+    strata: Strata, centre: Centre = iqm, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The centre of all runs, and its 95 % confidence interval."""
+    pooled = _bootstrap(lambda rng: centre(np.concatenate(_resample(strata, rng))), seed)
+    return centre(np.concatenate([np.asarray(values) for values in strata])), *pooled
 
 
 def improvement_interval(own: Strata, other: Strata, seed: int = 0) -> tuple[float, float, float]:

@@ -8,13 +8,14 @@ import traceback
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from csd import api, checkpoint, config, rundir
+from csd import api, checkpoint, config, cores, rundir
 from csd.controller import config as control_config
 from csd.controller import run as controllers
 from csd.controller.config import ControlConfig
 from csd.errors import UserError
 from csd.experiments.figures import Variant, World
 from csd.experiments.plan import Job, check
+from csd.files import write_atomically
 
 RESULT, ERROR = "result.json", "error.txt"
 ROLLOUTS = {"Kitchen": 50}
@@ -37,7 +38,7 @@ def perform(job: Job, workers: int = 0, quiet: bool = False) -> Outcome:
         if not _train(job, workers, quiet):
             return Outcome(job.run, "stopped")
         content = json.dumps(_measure(job, workers), indent=1)
-        checkpoint.write_atomically(job.run / RESULT, content.encode())
+        write_atomically(job.run / RESULT, content.encode())
         return Outcome(job.run, "finished")
     except UserError as error:
         return Outcome(job.run, "failed", str(error))
@@ -111,10 +112,10 @@ def decode(text: bytes) -> Job:
 
 
 def main() -> None:
-    """`python -m csd.experiments.job CORES`: a job on standard input, its outcome on output."""
-    cores = sys.argv[1]
-    os.environ.setdefault("NPROC", cores)
-    outcome = perform(decode(sys.stdin.buffer.read()), int(cores), quiet=True)
+    """`python -m csd.experiments.job THREADS`: a job on standard input, its outcome on output."""
+    threads = sys.argv[1]
+    os.environ.setdefault(cores.LEARNER, threads)
+    outcome = perform(decode(sys.stdin.buffer.read()), int(threads), quiet=True)
     print(json.dumps([outcome.state, outcome.error]))
 
 

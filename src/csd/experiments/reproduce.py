@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from csd import tables
-from csd.checkpoint import write_atomically
 from csd.errors import UserError
 from csd.experiments import results as reading
 from csd.experiments.figures import Figure
 from csd.experiments.job import Outcome
 from csd.experiments.plan import Cell, Job, Order, cells, check, part, stages
 from csd.experiments.run import Run, here, in_processes, on_ray
+from csd.files import write_atomically
 
 RESULTS, TABLE = "results.json", "table.md"
 
@@ -187,14 +187,15 @@ def headline(results: dict[str, Any]) -> str:
 
 
 def describe(results: dict[str, Any], layout: Any = tables.aligned) -> str:
-    """The numbers as text: interquartile means with 95 % intervals, and who beats whom."""
+    """The numbers as text: centres with 95 % intervals, and who beats whom."""
     blocks = [headline(results)]
     rows = [
         {
             "where": row["world"],
             "measure": row["measure"],
             "method": row["variant"],
-            "IQM": f"{row['iqm']:.4g}",
+            "statistic": row["statistic"],
+            "value": f"{row['value']:.4g}",
             "95 % interval": _interval(row, ".4g"),
             "runs": row["runs"],
         }

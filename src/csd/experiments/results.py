@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from csd import rundir
-from csd.evaluation.statistics import improvement_interval, iqm_interval
+from csd.evaluation.statistics import improvement_interval, interval, iqm, mean
 from csd.experiments.figures import Figure, Measure, Variant, World
 from csd.experiments.job import read_result
 from csd.experiments.plan import Cell
@@ -63,7 +63,10 @@ def values(
 
 
 def table(figure: Figure, found: Sequence[Measured]) -> list[dict[str, Any]]:
-    """The interquartile mean of every panel and variant, with its interval and its values."""
+    """The centre of every panel and variant, with its interval and its values.
+
+    Interquartile means; where a run either does a thing or not, the share of runs that do.
+    """
     rows = []
     for world, measure in panels(figure):
         for variant in figure.variants:
@@ -82,14 +85,15 @@ def table(figure: Figure, found: Sequence[Measured]) -> list[dict[str, Any]]:
 def _row(
     world: str, measure: Measure, variant: Variant, strata: list[np.ndarray]
 ) -> dict[str, Any]:
-    mean, *interval = (float(value) for value in iqm_interval(strata))
-    row = {"world": world, "measure": measure.label, "variant": variant.name, "iqm": mean}
-    return row | _bounds(interval, strata) | {"runs": sum(len(stratum) for stratum in strata)}
+    centre, *bounds = (float(value) for value in interval(strata, mean if measure.any else iqm))
+    row = {"world": world, "measure": measure.label, "variant": variant.name}
+    row |= {"statistic": "mean" if measure.any else "IQM", "value": centre}
+    return row | _bounds(bounds, strata) | {"runs": sum(len(stratum) for stratum in strata)}
 
 
-def _bounds(interval: Sequence[float], strata: Sequence[np.ndarray]) -> dict[str, float | None]:
+def _bounds(bounds: Sequence[float], strata: Sequence[np.ndarray]) -> dict[str, float | None]:
     """An interval, unless there is but one seed: that says nothing about others."""
-    low, high = interval if max(len(stratum) for stratum in strata) > 1 else (None, None)
+    low, high = bounds if max(len(stratum) for stratum in strata) > 1 else (None, None)
     return {"low": low, "high": high}
 
 
@@ -110,9 +114,9 @@ def improvements(figure: Figure, found: Sequence[Measured]) -> list[dict[str, An
         pairs = [(x, y) for x, y in pairs if len(x) and len(y)]
         if pairs:
             own, rival = zip(*pairs, strict=True)
-            share, *interval = improvement_interval(own, rival)
+            share, *bounds = improvement_interval(own, rival)
             row = {"variant": first.name, "over": other.name, "probability": share}
-            rows.append(row | _bounds(interval, [*own, *rival]) | {"worlds": len(pairs)})
+            rows.append(row | _bounds(bounds, [*own, *rival]) | {"worlds": len(pairs)})
     return rows
 
 
@@ -127,8 +131,8 @@ def curves(figure: Figure, found: Sequence[Measured]) -> list[dict[str, Any]]:
             if drawn:
                 points = min(len(x) for x, _ in drawn)
                 heights = np.array([y[:points] for _, y in drawn], float)
-                mean, low, high = (part.tolist() for part in iqm_interval([heights]))
+                centre, low, high = (part.tolist() for part in interval([heights]))
                 line = {"world": world.name, "measure": measure.label, "variant": variant.name}
                 line |= {"episodes": drawn[0][0][:points], "runs": len(drawn)}
-                lines.append(line | {"iqm": mean, "low": low, "high": high})
+                lines.append(line | {"value": centre, "low": low, "high": high})
     return lines

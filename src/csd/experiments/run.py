@@ -118,7 +118,7 @@ def _connect(ray: Any, address: str) -> None:
 
 
 def _on_worker(job: Job, cpus: int) -> Outcome:
-    os.environ["NPROC"] = str(cpus)
+    os.environ[cores.LEARNER] = str(cpus)
     return perform(job, cpus, quiet=True)
 
 

@@ -41,6 +41,8 @@ class Method(NamedTuple):
     """embed(state, obs) -> phi(obs), for methods that have one."""
     profile: Callable[[State, Array], Info] | None = None
     """profile(state, obs) -> what each dimension weighs at each state, each (batch, obs_dim)."""
+    later: int = 1
+    """How many steps ahead `batch.later_obs` is; one leaves it out."""
 
 
 def draw_skill(spec: MethodSpec, key: Array) -> Array:

@@ -34,11 +34,11 @@ def controllability(config: CSDConfig, spec: MethodSpec) -> Distance:
     def measure(state: DensityState, obs: Array, next_obs: Array) -> tuple[Array, Info]:
         mean, sigma = gaussian_mlp((state.mean, state.log_sigma), obs)
         residual = next_obs - obs - mean
+        weights = objectives.controllability_weights(sigma)
         if config.constraint == "norm":
-            length = objectives.mahalanobis_distance(residual, sigma)
+            length = objectives.mahalanobis_distance(residual, weights**-0.5)
         else:
             length = objectives.controllability_distance(residual, sigma)
-        weights = objectives.controllability_weights(sigma)
         return length, {"sigma": jnp.mean(sigma, axis=0), "weight": jnp.mean(weights, axis=0)}
 
     def loss(params: tuple[Params, Params], obs: Array, change: Array) -> Array:

@@ -13,9 +13,10 @@ from csd.errors import UserError, nearest
 from csd.methods.base import Distance, Method, MethodSpec, fixed
 from csd.methods.csd import controllability
 from csd.methods.dsd import dsd
+from csd.methods.lsd import euclidean
 
 DISTANCES: dict[str, Callable[[AnyDistanceConfig, MethodSpec], Distance]] = {
-    "euclidean": lambda config, spec: fixed(objectives.euclidean_distance),
+    "euclidean": euclidean,
     "constant": lambda config, spec: fixed(objectives.constant_distance),
     "controllability": controllability,
 }

@@ -110,4 +110,5 @@ def dsd(config: DSDConfig, spec: MethodSpec, distance: Distance) -> Method:
         warmup if distance.update is not None else None,
         lambda state, obs: mlp(state.phi, obs),
         profile and (lambda state, obs: profile(state.distance, obs)),
+        config.k_step,
     )

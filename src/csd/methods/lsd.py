@@ -8,7 +8,7 @@ from jax import Array
 
 from csd import objectives
 from csd.algorithms import DSDConfig, LSDConfig
-from csd.methods.base import Info, Method, MethodSpec, fixed
+from csd.methods.base import Distance, Info, Method, MethodSpec, fixed
 from csd.methods.dsd import dsd, skill_code
 from csd.rl import normalizer, spectral
 from csd.rl.networks import Params, mlp, mlp_init
@@ -78,9 +78,16 @@ def lsd_norm(config: LSDConfig, spec: MethodSpec) -> Method:
     return lsd(config, spec, by_step=True)
 
 
+def euclidean(config: DSDConfig, spec: MethodSpec) -> Distance:
+    """The Euclidean distance in the form of the constraint: averaged over dimensions, or whole."""
+    if config.constraint == "norm":
+        return fixed(lambda obs, next_obs: objectives.safe_norm(next_obs - obs))
+    return fixed(objectives.euclidean_distance)
+
+
 def lsd_dual(config: DSDConfig, spec: MethodSpec) -> Method:
     """LSD+dual: the Euclidean constraint kept by dual gradient descent."""
-    return dsd(config, spec, fixed(objectives.euclidean_distance))
+    return dsd(config, spec, euclidean(config, spec))
 
 
 def _unit_moments(obs_dim: int) -> Normalizer:

@@ -7,6 +7,7 @@ from csd.presets.manipulation import FAST, METHOD_CHANGES, METRA_LOOP
 UNKNOWN_UNITS: dict[str, Any] = {
     "normalizer": "preset",
     "method_states": "normalized",
+    "obs_clip": 0.0,
     "reward_scale": 1.0,
 }
 """The same methods elsewhere: the paper's states and scale for locomotion."""
@@ -17,7 +18,7 @@ def changes(env: str, method: str, name: str) -> dict[str, Any]:
     if name == "fast":
         changed = FAST | {"replay_episodes": 400}  # long episodes of wide states fit in memory
     else:
-        changed = {"normalizer": "preset", "method_states": "normalized"}
+        changed = {key: UNKNOWN_UNITS[key] for key in ("normalizer", "method_states", "obs_clip")}
         if method == "metra":
             changed |= METRA_LOOP
     if method in METHOD_CHANGES:

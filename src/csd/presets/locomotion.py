@@ -129,7 +129,7 @@ def changes(env: str, method: str, name: str) -> dict[str, Any]:
         skills = {} if env == "HalfCheetah" else TWO_D
         changed = PAPER | METRA_LOOP | REPLAY[env] | sizes(1024, 1e-4) | skills
     else:
-        lr = 3e-4 if humanoid and like == "csd" else 1e-4
+        lr = 3e-4 if humanoid and method in ("csd", "dsd") else 1e-4
         changed = PAPER | sizes(1024 if humanoid else 512, lr) | alpha
         changed |= PAPER_HUMANOID | REPLAY[env] if humanoid else {}
     return changed | METHOD_CHANGES.get(method, {})

@@ -14,16 +14,16 @@ WHITENED_STEPS = 10.0
 
 
 class Normalizer(NamedTuple):
-    """Cumulative first and second moments; `count` starts at one zero sample as published."""
+    """Cumulative first and second moments of `count` samples."""
 
     count: Array
     mean: Array
     mean_square: Array
 
 
-def init(obs_dim: int) -> Normalizer:
-    """Statistics of a single zero observation."""
-    return Normalizer(jnp.ones(()), jnp.zeros(obs_dim), jnp.zeros(obs_dim))
+def init(obs_dim: int, zeros: float = 1.0) -> Normalizer:
+    """Statistics of a single zero observation, as running ones are published, or of none."""
+    return Normalizer(jnp.float32(zeros), jnp.zeros(obs_dim), jnp.zeros(obs_dim))
 
 
 def known(mean: Sequence[float], std: Sequence[float]) -> Normalizer:
@@ -40,7 +40,7 @@ def update(state: Normalizer, obs: Array, mask: Array, squared: Array | None = N
     squared = obs if squared is None else squared
     added = jnp.sum(mask)
     count = state.count + added
-    weight = added / count
+    weight = added / jnp.maximum(count, 1.0)
     mean = jnp.sum(obs * mask[:, None], axis=0) / jnp.maximum(added, 1.0)
     mean_square = jnp.sum(squared**2 * mask[:, None], axis=0) / jnp.maximum(added, 1.0)
     return Normalizer(

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from csd.envs.base import EnvSpec
-from csd.envs.vector import VectorEnv
+from csd.envs.vector import VectorEnv, diverged
 
 
 class Rules(Protocol):
@@ -121,7 +121,7 @@ class TaskEnvs:
         """
         self._step += 1
         state, ended = self.envs.step(actions, active)
-        broken = ~np.isfinite(state).all(axis=1)
+        broken = diverged(state)
         frozen = broken | ~active
         self.state = np.where(frozen[:, None], self.state, state)
         reward, finished = self.rules.judge(self.state, self._step)

@@ -87,7 +87,7 @@ def hurdle_model() -> mujoco.MjModel:
             contype=1,
             conaffinity=1,
         )
-    return spec.compile()
+    return locomotion.lean(spec.compile())
 
 
 def hurdle_world() -> locomotion.LocomotionWorld:

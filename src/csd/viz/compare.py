@@ -1,5 +1,6 @@
 """`csd plot RUN RUN ...`: several runs of one environment side by side."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from csd.config import Config
 from csd.errors import UserError
 from csd.evaluation.report import newest_trajectories
 from csd.evaluation.skills import find_target
-from csd.viz.drawing import as_rollout, rows_of_x, series, skill_colors, trajectories
+from csd.viz.drawing import rows_of_x, series, skill_colors, trajectories
 
 COLUMNS = 5
 CURVES = (("evaluation.coverage", "bins covered"), ("evaluation.moved", "skills that move it"))
@@ -29,7 +30,7 @@ class Compared(NamedTuple):
     data: dict[str, np.ndarray]
 
 
-def compare(runs: list[Path], output: Path, skills: int = 200, dims: str = "") -> Path:
+def compare(runs: Sequence[str | Path], output: Path, skills: int = 200, dims: str = "") -> Path:
     """Trajectories of each run and the learning curves of all, in one picture."""
     names = sorted({rundir.read_config(pretrained.find(run)).env for run in runs})
     if len(names) > 1:
@@ -68,7 +69,7 @@ def _distinct(runs: list[Compared]) -> list[Compared]:
 def draw(runs: list[Compared], dims: str) -> Figure:
     """A panel for each run on common axes, then a panel for each curve."""
     spec = envs.spec(runs[0].config.env, runs[0].config.horizon)
-    target = find_target(spec, dims, as_rollout(runs[0].data))
+    target = find_target(spec, dims, runs[0].data["obs"])
     shown = list((target.dims * 2)[:2])
     names = [spec.names[dim] for dim in shown]
     rows = spec.one_way and target.name == spec.target

@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from csd.collect import Rollout
 from csd.config import Config
 from csd.metrics import nested
 
@@ -71,8 +70,3 @@ def smooth(values: list[float], window: int = 10) -> np.ndarray:
     last = np.arange(1, len(total))
     first = np.maximum(last - window, 0)
     return (total[last] - total[first]) / (last - first)
-
-
-def as_rollout(data: dict[str, np.ndarray]) -> Rollout:
-    """Stored trajectories in the form that measures take; only states and skills are real."""
-    return Rollout(data["obs"], data["obs"], data["skill"], data["length"], data["length"], 0)

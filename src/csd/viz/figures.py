@@ -58,7 +58,7 @@ def _panels(figure: Figure, results: dict[str, Any]) -> Picture:
 def _bars(ax: Axes, rows: list[dict[str, Any]], colors: dict[str, Any]) -> None:
     """A bar for each variant, its interval, and a dot for each seed."""
     for place, row in enumerate(rows):
-        ax.bar(place, row["iqm"], color=colors.get(row["variant"], "0.5"), alpha=0.7)
+        ax.bar(place, row["value"], color=colors.get(row["variant"], "0.5"), alpha=0.7)
         if row["low"] is not None:
             ax.vlines(place, row["low"], row["high"], color="black", linewidth=1.0)
         dots = list(row["values"].values())
@@ -70,7 +70,7 @@ def _curves(ax: Axes, rows: list[dict[str, Any]], colors: dict[str, Any]) -> Non
     """A line for each variant, shaded where its interval is."""
     for row in rows:
         color = colors.get(row["variant"], "0.5")
-        ax.plot(row["episodes"], row["iqm"], color=color, label=row["variant"], linewidth=1.2)
+        ax.plot(row["episodes"], row["value"], color=color, label=row["variant"], linewidth=1.2)
         ax.fill_between(row["episodes"], row["low"], row["high"], color=color, alpha=0.2)
     ax.set_xlabel("episodes", fontsize=8)
 

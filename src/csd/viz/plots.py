@@ -16,9 +16,10 @@ from csd.config import Config
 from csd.envs.base import EnvSpec
 from csd.errors import UserError
 from csd.evaluation.report import newest_trajectories
+from csd.evaluation.skills import find_target
 from csd.viz import kitchen, locomotion
 from csd.viz.distance import plot_distance
-from csd.viz.drawing import as_rollout, series, skill_colors, trajectories
+from csd.viz.drawing import series, skill_colors, trajectories
 
 
 def plot_skills(
@@ -121,8 +122,6 @@ FAMILY_FIGURES: dict[str, Callable[[Config, EnvSpec, dict[str, np.ndarray]], dic
 
 def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     """Draw everything a run has to show into its `plots` folder."""
-    from csd.evaluation.skills import find_target
-
     path = Path(run_dir)
     config = rundir.read_config(path)
     spec = envs.spec(config.env, config.horizon)
@@ -135,7 +134,7 @@ def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     if data is None and not rows:
         raise UserError(f"{path} has no checkpoint yet: `csd train --resume {path}` makes one")
     if data is not None:
-        target = find_target(spec, dims, as_rollout(data))
+        target = find_target(spec, dims, data["obs"])
         if spec.family in FAMILY_FIGURES:
             figures |= FAMILY_FIGURES[spec.family](config, spec, data)
         if dims or "skills" not in figures:
