@@ -49,9 +49,8 @@ def published_loop(actions: np.ndarray) -> tuple[np.ndarray, int]:
     model = kitchen.load_model(visual=True)
     data, hand = mujoco.MjData(model), model.body(kitchen.HAND).id
     data.qpos[:] = kitchen.START
-    mujoco.mj_kinematics(model, data)
+    mujoco.mj_forward(model, data)
     data.mocap_pos[0], data.mocap_quat[0] = data.xpos[hand], data.xquat[hand]
-    mujoco.mj_step1(model, data)
     states, contacts = [], 0
     for action in actions:
         angles = to_zyz(data.xquat[hand]) - action[3:6]
@@ -77,6 +76,16 @@ def test_fast_stepping_equals_the_published_loop_bit_for_bit(seed):
     theirs, contacts = published_loop(actions)
     assert contacts > 4  # the kettle rests on four; the arm touches things as well
     np.testing.assert_array_equal(ours, theirs)
+
+
+def test_the_first_substep_pulls_the_hand_down_as_published():
+    world = KitchenWorld()
+    start = kitchen.gripper_path(world.reset(0).copy())
+    state, _ = world.step(np.zeros(7))
+    pulled = kitchen.gripper_path(state) - start
+    assert -0.12 < pulled[2] < -0.05
+    rest, _ = world.step(np.zeros(7))
+    assert abs(kitchen.gripper_path(rest)[2] - kitchen.gripper_path(state)[2]) < 0.01
 
 
 def test_links_that_are_not_checked_for_contact_never_touch():

@@ -147,11 +147,14 @@ class KitchenWorld:
         self._turn = np.empty(4)
 
     def reset(self, seed: int) -> np.ndarray:
-        """Every episode starts alike, whatever the seed."""
+        """Every episode starts alike, whatever the seed.
+
+        The published code finds the weld's error with the mocap body where the model has it, on
+        the floor, so the first substep pulls at the hand. Here the body is still there then.
+        """
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:] = START
-        mujoco.mj_kinematics(self.model, self.data)
-        self._mocap_pos[:], self._mocap_quat[:] = self._hand_pos, self._hand_quat
+        mujoco.mj_forward(self.model, self.data)
         return self.data.qpos
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, bool]:
