@@ -42,7 +42,7 @@ SMALL_CONTROL = {
 SMALL_SAC = {
     **SMALL_CONTROL,
     "warmup_episodes": 8,
-    "replay_size": 50,
+    "replay_size": 100,
     "actor_hidden": (8, 8),
     "critic_hidden": (8, 8),
 }

@@ -346,7 +346,7 @@ def test_a_checkpoint_holds_arrays_and_json_only(tiny_run):
         ('{"env": "Probe", "episodes": "7000"}', "episodes must be of type int, not '7000'"),
         ('{"env": "Probe", "overlap": 1}', "overlap must be of type bool"),
         ('{"env": "Probe", "method": ["csd"]}', "unknown method"),
-        ('{"env": "Probe", "algorithm": {"phi_hidden": 3}}', "cannot be used"),
+        ('{"env": "Probe", "algorithm": {"phi_hidden": 3}}', "must be whole numbers"),
     ],
 )
 def test_an_unreadable_config_is_one_line(tmp_path, content, message):

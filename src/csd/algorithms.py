@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from csd.errors import require, require_sane_networks
+from csd.validation import above_zero, at_least, validate
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class DSDConfig:
     """Measure and bound pairs this many steps apart, fewer at an episode's end (paper: 1)."""
 
     def __post_init__(self) -> None:
-        require_sane_networks(self)
-        require(self.lambda_init > 0.0, f"lambda_init must be positive, not {self.lambda_init}")
-        require(self.slack > 0.0, f"slack must be positive, not {self.slack}")
-        require(self.k_step >= 1, f"k_step must be at least 1, not {self.k_step}")
+        validate(self)
+        above_zero(self, "lambda_init slack")
+        at_least(self, 0, "lambda_lr")
+        at_least(self, 1, "k_step")
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,10 @@ class CSDConfig(DSDConfig):
     """published: (e/sigma)^2 + sigma; gaussian: the negative log-likelihood."""
     density_noise: float = 0.0
     """Noise added to the state changes the density is fitted to: a soft floor for sigma."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, 0, "density_noise")
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ class LSDConfig:
     """Adam's learning rate for phi."""
 
     def __post_init__(self) -> None:
-        require_sane_networks(self)
+        validate(self)
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class DIAYNConfig:
     """Adam's learning rate for the discriminator."""
 
     def __post_init__(self) -> None:
-        require_sane_networks(self)
+        validate(self)
 
 
 @dataclass(frozen=True)
@@ -94,8 +98,8 @@ class DADSConfig:
     """Skills of the prior that each transition's own skill is compared with."""
 
     def __post_init__(self) -> None:
-        require_sane_networks(self)
-        require(self.alternatives >= 1, f"alternatives must be positive, not {self.alternatives}")
+        validate(self)
+        at_least(self, 1, "alternatives")
 
 
 @dataclass(frozen=True)
@@ -110,8 +114,8 @@ class DisagreementConfig:
     """Adam's learning rate for the forward models."""
 
     def __post_init__(self) -> None:
-        require_sane_networks(self)
-        require(self.members >= 2, f"members must be at least 2, not {self.members}")
+        validate(self)
+        at_least(self, 2, "members")
 
 
 ALGORITHMS: dict[str, type] = {

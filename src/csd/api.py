@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from csd import checkpoint, cores, pretrained, rundir, tracking
+from csd import checkpoint, cores, metrics, pretrained, rundir, tracking
 from csd.config import Config, replace
-from csd.errors import UserError
+from csd.errors import UserError, require
 from csd.presets import preset as preset_config
 from csd.training import Trainer
 
@@ -53,10 +53,22 @@ def start(
     return Run(path, config, trainer.train())
 
 
-def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False) -> Run:
-    """Go on from the newest good checkpoint; a finished run is left as it is."""
+def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False, episodes: int = 0) -> Run:
+    """Go on from the newest good checkpoint; a finished run is left as it is.
+
+    With more `episodes` than it was begun for, the run is made longer.
+    """
     path = Path(run_dir)
     config = rundir.read_config(path)
+    if episodes:
+        require(
+            episodes >= config.episodes,
+            f"{path} is a run of {config.episodes} episodes: it can be made longer, "
+            f"not {episodes} long",
+        )
+        config = replace(config, episodes=episodes)
+        with metrics.open_alone(path):
+            rundir.write_config(path, config)
     if checkpoint.reaches(path / rundir.CHECKPOINTS, config.episodes):
         return Run(path, config, True)
     cores.as_before(checkpoint.newest_meta(path / rundir.CHECKPOINTS))
@@ -65,19 +77,24 @@ def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False) -> Run:
 
 
 def evaluate(
-    run_dir: str | Path, skills: int = 200, dims: str = "", workers: int = 0, noise: float = 0.0
+    run_dir: str | Path,
+    skills: int = 200,
+    dims: str = "",
+    workers: int = 0,
+    noise: float = 0.0,
+    quiet: bool = False,
 ) -> dict[str, Any]:
     """Measure a run's skills, perhaps with noise on their actions, or its controller."""
     path = pretrained.writable(run_dir)
     if rundir.is_control(path):
         from csd.controller.report import report
 
-        if noise:
-            raise UserError(f"{path} is a controller: noise is for the actions of skills")
+        require(not noise, f"{path} is a controller: noise is for the actions of skills")
+        require(not dims, f"{path} is a controller: dims are for what skills do")
         return report(path, skills, workers)
     from csd.evaluation.report import evaluate
 
-    return evaluate(path, skills, dims, workers, noise)
+    return evaluate(path, skills, dims, workers, noise, quiet)
 
 
 def describe(result: dict[str, Any]) -> str:
@@ -95,6 +112,7 @@ def plot(run_dir: str | Path, skills: int = 200, dims: str = "") -> list[Path]:
     if rundir.is_control(path):
         from csd.controller.plots import plot_control
 
+        require(not dims, f"{path} is a controller: dims are for what skills do")
         return plot_control(path, skills)
     from csd.viz.plots import plot
 
@@ -133,9 +151,10 @@ def video(
     """Film a grid of skills; without an output the file is `videos/skills.mp4` in the run."""
     from csd.viz.video import video
 
+    if output is not None:
+        return video(pretrained.find(run_dir), skills, size, Path(output), quiet)
     path = pretrained.writable(run_dir)
-    file = Path(output) if output is not None else path / rundir.VIDEOS / "skills.mp4"
-    return video(path, skills, size, file, quiet)
+    return video(path, skills, size, path / rundir.VIDEOS / "skills.mp4", quiet)
 
 
 def export(

@@ -1,14 +1,14 @@
 """Frozen configurations, validated on construction; field docstrings are the `--help`."""
 
 import dataclasses
-import typing
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 import tyro
 
 from csd.algorithms import ALGORITHMS, CSDConfig
-from csd.errors import UserError, nearest, require, require_sane_networks
+from csd.errors import UserError, nearest, require
+from csd.validation import above_zero, at_least, plain, validate, within
 
 SEEDS = 2**32  # beyond, the chance that JAX draws repeats
 
@@ -65,15 +65,12 @@ class SACConfig:
     """Collect with actions sampled from the Gaussian policy instead of the mean."""
 
     def __post_init__(self) -> None:
+        validate(self)
         require(0.0 <= self.discount < 1.0, f"discount must be in [0, 1), not {self.discount}")
-        require_sane_networks(self)
-        require(
-            self.target_period >= 1, f"target_period must be at least 1, not {self.target_period}"
-        )
-        require(
-            0.0 <= self.random_action_prob <= 1.0,
-            f"random_action_prob must be in [0, 1], not {self.random_action_prob}",
-        )
+        at_least(self, 1, "target_period")
+        at_least(self, 0, "reward_scale alpha action_penalty action_noise actor_projection")
+        above_zero(self, "head_scale")
+        within(self, "target_rate random_action_prob")
 
 
 @dataclass(frozen=True)
@@ -94,8 +91,10 @@ class PPOConfig:
     """Weight of the policy's entropy."""
 
     def __post_init__(self) -> None:
-        require(0.0 <= self.discount <= 1.0, f"discount must be in [0, 1], not {self.discount}")
-        require_sane_networks(self)
+        validate(self)
+        within(self, "discount trace")
+        above_zero(self, "clip")
+        at_least(self, 0, "entropy_bonus")
 
 
 @dataclass(frozen=True)
@@ -166,6 +165,7 @@ class Config:
     algorithm: Annotated[Any, tyro.conf.Suppress] = field(default_factory=CSDConfig)
 
     def __post_init__(self) -> None:
+        validate(self)
         if self.method not in ALGORITHMS:
             raise UserError(f"unknown method {self.method!r}: {nearest(self.method, ALGORITHMS)}")
         needed = ALGORITHMS[self.method]
@@ -175,15 +175,13 @@ class Config:
             f"not {type(self.algorithm).__name__}",
         )
         require(self.seed < SEEDS, f"seed must be below 2^32, not {self.seed}")
-        for name in (
+        at_least(
+            self,
+            1,
             "episodes num_envs updates method_updates batch_size replay_episodes skill_dim "
-            "eval_every eval_skills log_every checkpoint_every"
-        ).split():
-            value = getattr(self, name)
-            require(value >= 1, f"{name} must be at least 1, not {value}")
-        for name in ("warmup_episodes", "start_steps", "obs_clip", "horizon", "seed"):
-            value = getattr(self, name)
-            require(value >= 0, f"{name} must not be negative, not {value}")
+            "eval_every eval_skills log_every checkpoint_every",
+        )
+        at_least(self, 0, "warmup_episodes start_steps obs_clip horizon seed")
         require(
             self.num_envs <= self.replay_episodes,
             f"num_envs ({self.num_envs}) must not exceed replay_episodes ({self.replay_episodes})",
@@ -272,18 +270,14 @@ def replace(config: Config, **changes: Any) -> Config:
             raise UserError(f"unknown option {key!r}: {nearest(key, sorted(every))}")
     return dataclasses.replace(
         config,
-        **top,
-        sac=dataclasses.replace(config.sac, **sac),
-        algorithm=dataclasses.replace(config.algorithm, **algorithm),
+        **plain(Config, top),
+        sac=dataclasses.replace(config.sac, **plain(SACConfig, sac)),
+        algorithm=dataclasses.replace(config.algorithm, **plain(type(config.algorithm), algorithm)),
     )
 
 
 def _fields(cls: type) -> list[str]:
     return [f.name for f in dataclasses.fields(cls)]
-
-
-SIMPLE: dict[Any, Any] = {int: int, float: (int, float), str: str, bool: bool}
-"""What JSON may give for a field of this type."""
 
 
 def construct(cls: type, values: Any) -> Any:
@@ -294,15 +288,4 @@ def construct(cls: type, values: Any) -> Any:
     for key in values:
         if key not in known:
             raise UserError(f"unknown option {key!r}: {nearest(key, known)}")
-    hints = typing.get_type_hints(cls)
-    for key, value in values.items():
-        kind = hints[key]
-        if kind in SIMPLE and (
-            not isinstance(value, SIMPLE[kind]) or isinstance(value, bool) != (kind is bool)
-        ):
-            raise UserError(f"{key} must be of type {kind.__name__}, not {value!r}")
-    fixed = {
-        key: tuple(value) if typing.get_origin(hints[key]) is tuple else value
-        for key, value in values.items()
-    }
-    return cls(**fixed)
+    return cls(**plain(cls, values))

@@ -55,8 +55,8 @@ class SkillEnv(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
             self, _disable_deepcopy=True, skills=skills, every=every, extra=extra
         )
         gymnasium.Wrapper.__init__(self, env)
-        if every < 1:
-            raise UserError(f"every must be at least 1, not {every}")
+        if not isinstance(every, int) or every < 1:
+            raise UserError(f"every must be a whole number of at least 1, not {every}")
         self.skills = skills if isinstance(skills, Skills) else load(skills)
         self.every = every
         own = env.unwrapped.task_variables if isinstance(env.unwrapped, TaskEnv) else extra

@@ -4,11 +4,22 @@ import fcntl
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from csd.errors import UserError
 from csd.rundir import METRICS
 from csd.tracking import Tracker
+
+
+def open_alone(run: Path) -> BinaryIO:
+    """The file of a run's metrics, which belongs to this process as long as it is open."""
+    file = open(run / METRICS, "ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise UserError(f"another process is training in {run}: wait for it or end it") from None
+    return file
 
 
 class MetricsLog:
@@ -18,14 +29,7 @@ class MetricsLog:
     """
 
     def __init__(self, run: Path, offset: int = 0, episode: int = 0) -> None:
-        self._file = open(run / METRICS, "ab")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._file.close()
-            raise UserError(
-                f"another process is training in {run}: wait for it or end it"
-            ) from None
+        self._file = open_alone(run)
         self._tracker = Tracker(run)
         os.truncate(run / METRICS, min(offset, (run / METRICS).stat().st_size))
         self._file.seek(0, os.SEEK_END)
@@ -65,3 +69,14 @@ def nested(values: dict[str, Any], key: str) -> Any:
     for part in key.split("."):
         found = found.get(part) if isinstance(found, dict) else None
     return found
+
+
+def series(rows: list[dict[str, Any]], key: str) -> tuple[list[int], list[float]]:
+    """Episodes and values of one metric, nested names joined by a dot."""
+    x, y = [], []
+    for row in rows:
+        value = nested(row, key)
+        if value is not None:
+            x.append(row["episodes"])
+            y.append(value)
+    return x, y

@@ -48,10 +48,14 @@ def create(path: Path, config: Any, command: str = "train") -> None:
         raise UserError(f"{path} holds other files; choose a new or empty folder for --run-dir")
     try:
         path.mkdir(parents=True, exist_ok=True)
-        content = json.dumps(dataclasses.asdict(config), indent=1).encode()
-        write_atomically(path / CONFIG, content)
+        write_config(path, config)
     except OSError as error:
         raise UserError(f"cannot write to {path}: {error.strerror}") from None
+
+
+def write_config(path: Path, config: Any) -> None:
+    """The configuration in its file."""
+    write_atomically(path / CONFIG, json.dumps(dataclasses.asdict(config), indent=1).encode())
 
 
 def read_config(path: Path) -> Config:

@@ -10,6 +10,7 @@ import numpy as np
 
 from csd import checkpoint, envs, pretrained, rundir
 from csd.acting import Policy, PolicySet, act, normalize
+from csd.envs import fetch
 from csd.errors import UserError
 from csd.kept import policies_template
 from csd.learner import Learner, LearnerState
@@ -34,9 +35,13 @@ class Skills:
         self._last: Policy = learner.snapshot(state)
         self.policy: Policy | PolicySet = kept or self._last
 
+    def __repr__(self) -> str:
+        kind = f"{self.config.skill_dim} {self.config.skill_type}"
+        return f"Skills({self.config.env}, {self.config.method}, {kind}, episode {self.episode})"
+
     def sample(self, rng: np.random.Generator, count: int | None = None) -> np.ndarray:
         """A random skill of the prior, or `count` of them."""
-        size, dim = count or 1, self.config.skill_dim
+        size, dim = 1 if count is None else count, self.config.skill_dim
         if self.config.skill_type == "discrete":
             skills = np.eye(dim, dtype=np.float32)[rng.integers(dim, size=size)]
         else:
@@ -84,6 +89,8 @@ class Skills:
 
 def _state(obs: Any) -> np.ndarray:
     """The state in an observation."""
+    if isinstance(obs, dict) and "observation" not in obs:
+        raise UserError(f"an observation needs the key 'observation', not {', '.join(obs)}")
     return np.asarray(obs["observation"] if isinstance(obs, dict) else obs, np.float32)
 
 
@@ -91,6 +98,8 @@ def load(run: str | Path) -> Skills:
     """The skills of a run, from its newest good checkpoint, or pretrained ones by name."""
     path = pretrained.find(run)
     config = rundir.read_config(path)
+    if config.env in fetch.IDS:
+        fetch.register_robotics()  # so that `gymnasium.make("FetchPush-v4")` works from here on
     found = checkpoint.load_newest(path / rundir.CHECKPOINTS)
     if found is None:
         raise UserError(f"{path} has no checkpoint yet: `csd train --resume {path}` makes one")

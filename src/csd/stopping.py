@@ -17,9 +17,11 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Stop:
-    """Turns the first Ctrl-C or SIGTERM into a request to stop after the epoch."""
+    """Turns the first Ctrl-C or SIGTERM into a request to stop; a second one stops at once."""
 
-    requested = False
+    def __init__(self, told: str = "", cut: str = "") -> None:
+        self.requested = False
+        self._told, self._cut = told, cut  # what a person reads at the first and at the second
 
     def __enter__(self) -> "Stop":
         try:
@@ -29,6 +31,9 @@ class Stop:
         return self
 
     def _ask(self, number: int, frame: Any) -> None:
+        message = self._cut if self.requested else self._told
+        if message:
+            print(f"\n{message}", file=sys.stderr, flush=True)
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
@@ -36,6 +41,14 @@ class Stop:
     def __exit__(self, *_: Any) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+
+def stop_after_epoch(resume: str) -> Stop:
+    """For a training; `resume` is the command to go on with."""
+    return Stop(
+        "finishing the epoch, then saving (once more stops at once)",
+        f"stopped at once: `{resume}` goes on from the last checkpoint",
+    )
 
 
 @contextmanager

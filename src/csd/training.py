@@ -1,5 +1,6 @@
 """The training loop: collect, store, update, log, evaluate, checkpoint, over and over."""
 
+import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from csd.learner import Learner, LearnerState
 from csd.metrics import MetricsLog
 from csd.progress import Progress
 from csd.rl.replay import Replay
-from csd.stopping import Stop, finite, full_disk_in_one_line
+from csd.stopping import finite, full_disk_in_one_line, stop_after_epoch
 
 TIMING = ("seconds", "steps_per_second", "updates_per_second")
 """Fields of a metrics row that are not determined by configuration and seed."""
@@ -73,27 +74,26 @@ class Trainer:
         self._moved: list[bool] = []
         self._coverage: float | None = None
         self._quiet = quiet
-        self._stop = Stop()
+        self._stop = stop_after_epoch(f"csd train --resume {run}")
 
     # ---- the loop
 
     def train(self) -> bool:
         """Run to the end, or to the end of the epoch in which a signal asks to stop."""
-        episode, clock, session, offset = self._restore()
-        log = MetricsLog(self.run, offset, episode)
-        try:
-            with (
-                full_disk_in_one_line(f"csd train --resume {self.run}"),
-                self._stop,
-                ThreadPoolExecutor(1) as pool,
-                Progress(self.config.episodes, episode, self._quiet) as progress,
-            ):
-                done = self._loop(episode, clock, session, log, pool, progress)
-        finally:
-            log.close()
-            self.envs.close()
-            if self._eval_envs is not None:
-                self._eval_envs.close()
+        with self._stop, full_disk_in_one_line(f"csd train --resume {self.run}"):
+            episode, clock, session, offset = self._restore()
+            log = MetricsLog(self.run, offset, episode)
+            try:
+                with (
+                    ThreadPoolExecutor(1) as pool,
+                    Progress(self.config.episodes, episode, self._quiet) as progress,
+                ):
+                    done = self._loop(episode, clock, session, log, pool, progress)
+            finally:
+                log.close()
+                self.envs.close()
+                if self._eval_envs is not None:
+                    self._eval_envs.close()
         return done >= self.config.episodes
 
     def _loop(
@@ -111,13 +111,14 @@ class Trainer:
         pending: Future[Rollout] | None = None
         if episode == 0:
             log.write({"episodes": 0, **self._evaluate(state, 0, None)[0]})
-        while episode < config.episodes:
+        stop = self._stop.requested
+        while episode < config.episodes and not stop:
             warm = episode < config.warmup_episodes
             if pending is None:
                 pending = pool.submit(self._collect, episode, behaviour, self._draws(episode))
             rollout = pending.result()
             pending = None
-            self._diverged += rollout.diverged
+            self._count_diverged(rollout, episode)
             key = jax.random.fold_in(self.streams.store, episode)
             warmth = jnp.float32(warm)
             state, memory = learner.store(state, memory, as_episodes(rollout), key, warmth)
@@ -149,12 +150,10 @@ class Trainer:
                 row |= figures
             if row:
                 log.write(row)
+            progress.update(episode, coverage=self._coverage, lam=row.get("lambda"))
             stop = self._stop.requested
             if done or stop or self._due(episode, config.checkpoint_every):
                 self._save(episode, clock, Session(state, memory, behaviour, kept), log)
-            progress.update(episode, coverage=self._coverage, lam=row.get("lambda"))
-            if stop:
-                break
         if pending is not None:
             pending.result()
         return episode
@@ -205,6 +204,22 @@ class Trainer:
             row["moved_while_training"] = float(np.mean(self._moved))
             self._moved.clear()
         return row
+
+    def _count_diverged(self, rollout: Rollout, episode: int) -> None:
+        """Simulations that blew up end their episodes; the first are told, and if all do."""
+        broken = rollout.diverged
+        require(
+            broken < len(rollout.length) or rollout.length.max() > 1,
+            f"every episode of {self.config.env} breaks at its first step: "
+            "its states are not finite numbers",
+        )
+        if broken and not self._diverged:
+            print(
+                f"warning: {broken} of the simulations broke down by episode {episode}: such an "
+                "episode ends before the bad state (`diverged` in the metrics counts them)",
+                file=sys.stderr,
+            )
+        self._diverged += broken
 
     def _count_moved(self, rollout: Rollout) -> None:
         """Remember which collected episodes moved what the environment calls its target."""

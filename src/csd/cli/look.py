@@ -28,8 +28,10 @@ class Evaluate:
     """Gaussian noise on every action of the skills: what is left of them with a shaky hand."""
     workers: int = 0
     """Threads that step environments; 0 for one per core."""
+    quiet: bool = False
+    """No progress on standard error."""
     json: bool = False
-    """Print one JSON object and nothing else."""
+    """Print one JSON object and nothing else on standard output."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,8 @@ def evaluate(args: list[str]) -> int:
     options = parse(Evaluate, args or ["--help"], "csd evaluate")
     from csd import api
 
-    result = api.evaluate(options.run, options.skills, options.dims, options.workers, options.noise)
+    how = {key: value for key, value in vars(options).items() if key not in ("run", "json")}
+    result = api.evaluate(options.run, **how)
     print(json.dumps(result) if options.json else api.describe(result))
     return 0
 

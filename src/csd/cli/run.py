@@ -45,6 +45,14 @@ class Resume:
 
 
 @dataclass(frozen=True)
+class ResumeSkills(Resume):
+    """Go on from the newest good checkpoint of a run, perhaps for longer than it was begun for."""
+
+    episodes: int = 0
+    """Make the run this long; 0 leaves its length."""
+
+
+@dataclass(frozen=True)
 class ControlOptions:
     """What to do with the task."""
 
@@ -59,22 +67,27 @@ def resuming(args: list[str]) -> bool:
     return any(arg == "--resume" or arg.startswith("--resume=") for arg in args)
 
 
-def _alone(args: list[str], command: str) -> None:
-    """A run knows what it is of."""
-    if not args[0].startswith("-"):
-        raise UserError(
-            f"--resume takes all from the run: `csd {command} --resume RUN`, without {args[0]}"
-        )
+def _alone(args: list[str], command: str, form: type[Resume]) -> None:
+    """A run knows what it is of, and how it is to be trained."""
+    own = {f.name for kind in (form, RunOptions) for f in dataclasses.fields(kind)}
+    for index, arg in enumerate(args):
+        name = arg.split("=")[0].removeprefix("--no-").removeprefix("--").replace("-", "_")
+        foreign = arg.startswith("--") and name not in own and name != "help"
+        if foreign or (index == 0 and not arg.startswith("-")):
+            raise UserError(
+                f"--resume takes all from the run: `csd {command} --resume RUN`, without {arg}"
+            )
 
 
 def train(args: list[str]) -> int:
     """Train or resume."""
     if resuming(args):
-        _alone(args, "train")
-        resumed = parse(Resume, args, "csd train")
+        _alone(args, "train", ResumeSkills)
+        resumed = parse(ResumeSkills, args, "csd train")
         from csd import api
 
-        run = api.resume(resumed.resume, resumed.run.workers, resumed.run.quiet)
+        how = resumed.run
+        run = api.resume(resumed.resume, how.workers, how.quiet, resumed.episodes)
         return finish(run, resumed.run.json)
     wants_help = not args or args[0] in ("-h", "--help")
     if not wants_help and args[0].startswith("-"):
@@ -109,7 +122,7 @@ def train(args: list[str]) -> int:
 def control(args: list[str]) -> int:
     """Train a controller, go on with one, or aim skills without training."""
     if resuming(args):
-        _alone(args, "control")
+        _alone(args, "control", Resume)
         resumed = parse(Resume, args, "csd control")
         from csd.controller import run as controllers
 

@@ -8,6 +8,7 @@ import tyro
 
 from csd.config import SEEDS, PPOConfig, SACConfig, construct
 from csd.errors import UserError, nearest, require
+from csd.validation import at_least, plain, validate
 
 LEARNERS: dict[str, type] = {"sac": SACConfig, "ppo": PPOConfig}
 
@@ -55,20 +56,14 @@ class ControlConfig:
     algorithm: Annotated[Any, tyro.conf.Suppress] = field(default_factory=SACConfig)
 
     def __post_init__(self) -> None:
-        for name in (
+        validate(self)
+        at_least(
+            self,
+            1,
             "episodes num_envs every updates batch_size replay_size "
-            "eval_every eval_episodes log_every checkpoint_every"
-        ).split():
-            value = getattr(self, name)
-            require(value >= 1, f"{name} must be at least 1, not {value}")
-        for name in ("warmup_episodes", "seed"):
-            value = getattr(self, name)
-            require(value >= 0, f"{name} must not be negative, not {value}")
-        require(
-            self.warmup_episodes < self.episodes,
-            f"episodes ({self.episodes}) must exceed warmup_episodes ({self.warmup_episodes}), "
-            "in which choices are random",
+            "eval_every eval_episodes log_every checkpoint_every",
         )
+        at_least(self, 0, "warmup_episodes seed")
         require(self.seed < SEEDS, f"seed must be below 2^32, not {self.seed}")
         require(0.0 < self.final_lr <= 1.0, f"final_lr must be in (0, 1], not {self.final_lr}")
         require(
@@ -96,6 +91,6 @@ def replace(config: ControlConfig, **changes: Any) -> ControlConfig:
     algorithm = {key: value for key, value in changes.items() if key in inner}
     return dataclasses.replace(
         config,
-        **{key: value for key, value in changes.items() if key in outer},
-        algorithm=dataclasses.replace(config.algorithm, **algorithm),
+        **plain(ControlConfig, {key: value for key, value in changes.items() if key in outer}),
+        algorithm=dataclasses.replace(config.algorithm, **plain(type(config.algorithm), algorithm)),
     )

@@ -9,7 +9,8 @@ from csd import envs, rundir, tasks
 from csd.controller.config import ControlConfig, from_dict
 from csd.controller.report import read_paths, report
 from csd.envs.base import EnvSpec
-from csd.viz.drawing import plt, series
+from csd.metrics import series
+from csd.viz.drawing import plt
 
 SHOWN = 12  # episodes in the picture
 

@@ -18,7 +18,7 @@ from csd.controller.training import (
     open_view,
     restore_state,
 )
-from csd.errors import UserError
+from csd.errors import UserError, require
 from csd.skills import Skills, keep, load
 
 
@@ -72,6 +72,11 @@ def start(
     wandb: str = "",
 ) -> ControlRun:
     """Train a complete configuration in a new run directory, which gets a copy of the skills."""
+    require(
+        config.warmup_episodes < config.episodes,
+        f"episodes ({config.episodes}) must exceed warmup_episodes ({config.warmup_episodes}), "
+        "in which choices are random",
+    )
     skills = load(config.skills) if config.skills else None
     check_skills(config, skills)
     tracking.ready(wandb)

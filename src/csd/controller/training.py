@@ -26,7 +26,7 @@ from csd.metrics import MetricsLog
 from csd.progress import Progress
 from csd.rl.transitions import Transitions
 from csd.skills import Skills
-from csd.stopping import Stop, finite, full_disk_in_one_line
+from csd.stopping import finite, full_disk_in_one_line, stop_after_epoch
 
 EVALUATION_SEED = 104_729  # evaluation episodes never share a seed with training episodes
 EVALUATION_ENVS = 64
@@ -117,24 +117,21 @@ class ControlTrainer:
         self._workers, self._quiet = workers, quiet
         self._recent: list[tuple[bool, float]] = []  # success and return since the last row
         self._success: float | None = None
-        self._stop = Stop()
+        self._stop = stop_after_epoch(f"csd control --resume {run}")
 
     def train(self) -> bool:
         """Run to the end, or to the end of the epoch in which a signal asks to stop."""
-        episode, clock, state, offset = self._restore()
-        log = MetricsLog(self.run, offset, episode)
-        try:
-            with (
-                full_disk_in_one_line(f"csd control --resume {self.run}"),
-                self._stop,
-                Progress(self.config.episodes, episode, self._quiet) as progress,
-            ):
-                done = self._loop(episode, clock, state, log, progress)
-        finally:
-            log.close()
-            self.view.envs.close()
-            if self._eval_view is not None:
-                self._eval_view.envs.close()
+        with self._stop, full_disk_in_one_line(f"csd control --resume {self.run}"):
+            episode, clock, state, offset = self._restore()
+            log = MetricsLog(self.run, offset, episode)
+            try:
+                with Progress(self.config.episodes, episode, self._quiet) as progress:
+                    done = self._loop(episode, clock, state, log, progress)
+            finally:
+                log.close()
+                self.view.envs.close()
+                if self._eval_view is not None:
+                    self._eval_view.envs.close()
         return done >= self.config.episodes
 
     def _loop(
@@ -145,7 +142,8 @@ class ControlTrainer:
         policy = agent.snapshot(state)
         if episode == 0:
             log.write({"episodes": 0, **self._evaluate(policy)})
-        while episode < config.episodes:
+        stop = self._stop.requested
+        while episode < config.episodes and not stop:
             warm = episode < config.warmup_episodes
             rollout = self._collect(episode, policy, warm)
             key = jax.random.fold_in(self.streams.update, episode)
@@ -165,12 +163,10 @@ class ControlTrainer:
                 row |= self._evaluate(policy)
             if row:
                 log.write(row)
+            progress.update(episode, success=self._success, training=row.get("success"))
             stop = self._stop.requested
             if done or stop or self._due(episode, config.checkpoint_every):
                 self._save(episode, clock, state, log)
-            progress.update(episode, success=self._success, training=row.get("success"))
-            if stop:
-                break
         return episode
 
     def _due(self, episode: int, every: int) -> bool:

@@ -30,8 +30,8 @@ def make_gym(env_id: str, **kwargs: Any) -> gymnasium.Env:
     except gymnasium.error.UnregisteredEnv:
         known = [*OWN_NAMES, *sorted(gymnasium.registry)]
         raise UserError(f"unknown environment {env_id!r}: {nearest(env_id, known)}") from None
-    except (gymnasium.error.Error, ImportError, TypeError) as error:
-        reason = " ".join(str(error).split())
+    except Exception as error:  # whatever its own code does
+        reason = plugins.one_line(error)
         raise UserError(f"environment {env_id!r} cannot be made: {reason}") from None
 
 
@@ -82,9 +82,28 @@ class GymWorld:
         obs, _, terminated, _, _ = self._env.step(scaled.reshape(self._shape).astype(self._dtype))
         return self._flat(obs), bool(terminated)
 
+    def try_out(self) -> None:
+        """One step, so that what does not work is told before anything is trained."""
+        try:
+            first = self.reset(0)
+            after, _ = self.step(np.zeros(self.spec.action_dim))
+        except Exception as error:  # whatever its own code does
+            reason = plugins.one_line(error)
+            raise UserError(f"environment {self.spec.name!r} does not work: {reason}") from None
+        for obs in (first, after):
+            if obs.shape != (self.spec.obs_dim,):
+                raise UserError(
+                    f"environment {self.spec.name!r} gives observations of {obs.size} numbers, "
+                    f"its space promises {self.spec.obs_dim}"
+                )
+
     def render(self) -> Any:
         """What the environment draws of itself in its render mode."""
-        return self._env.render()
+        try:
+            return self._env.render()
+        except Exception as error:  # no such mode, or a package is missing
+            reason = plugins.one_line(error)
+            raise UserError(f"{self.spec.name} cannot be filmed: {reason}") from None
 
     @property
     def model(self) -> mujoco.MjModel:

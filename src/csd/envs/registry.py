@@ -8,7 +8,7 @@ from typing import NamedTuple
 from csd.envs import fetch, film, kitchen, locomotion, probe
 from csd.envs.base import EnvSpec, World
 from csd.envs.film import Film
-from csd.envs.gym import GymWorld, gym_spec, make_gym
+from csd.envs.gym import GymWorld
 from csd.envs.offscreen import Camera
 from csd.envs.vector import ThreadedWorlds, VectorEnv
 from csd.errors import require
@@ -117,8 +117,9 @@ def spec(name: str, horizon: int = 0) -> EnvSpec:
     if name in ENVS:
         known = ENVS[name].spec()
         return dataclasses.replace(known, horizon=horizon) if horizon else known
-    env = make_gym(name)
+    world = GymWorld(name, horizon)
     try:
-        return gym_spec(name, env, horizon)
+        world.try_out()
+        return world.spec
     finally:
-        env.close()
+        world.close()

@@ -95,6 +95,12 @@ def find_target(spec: EnvSpec, dims: str, obs: np.ndarray) -> Target:
     return Target(name, tuple(chosen), size, float(np.linalg.norm(size)))
 
 
+def check_dims(dims: str, spec: EnvSpec) -> None:
+    """What the user names is there; said before anything is rolled out."""
+    if dims and dims not in spec.groups:
+        _parse_dims(dims, spec)
+
+
 def most_variable(obs: np.ndarray, count: int = 2) -> list[int]:
     """The dimensions that travel furthest, in units of their step-to-step noise."""
     change = np.ptp(obs, axis=1).mean(axis=0)
@@ -105,10 +111,10 @@ def most_variable(obs: np.ndarray, count: int = 2) -> list[int]:
 
 def _parse_dims(dims: str, spec: EnvSpec) -> list[int]:
     chosen = []
-    for part in dims.split(","):
+    for part in map(str.strip, dims.split(",")):
         if part in spec.names:
             chosen.append(spec.names.index(part))
-        elif part.isdigit() and int(part) < spec.obs_dim:
+        elif part.isdecimal() and int(part) < spec.obs_dim:
             chosen.append(int(part))
         else:
             groups = ", ".join(spec.groups) or "none are named here"

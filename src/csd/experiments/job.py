@@ -76,7 +76,8 @@ def _measure(job: Job, workers: int) -> dict[str, Any]:
     folder = job.run / rundir.CHECKPOINTS
     episode = checkpoint.episodes(folder)[-1]
     meta = json.loads((folder / f"{episode:09d}.json").read_text())
-    evaluation = api.evaluate(job.run, ROLLOUTS.get(job.world.name, 200), workers=workers)
+    count = ROLLOUTS.get(job.world.name, 200)
+    evaluation = api.evaluate(job.run, count, workers=workers, quiet=True)
     return {
         "run": job.run.name,
         "command": job.command,

@@ -51,7 +51,8 @@ def reproduce(
     quiet: bool = False,
 ) -> Reproduction:
     """Train and measure what is not finished yet, then draw what is."""
-    order = Order(figure, scale, seeds, preset, tuple(methods), tuple(envs), Path(run_dir))
+    methods, envs = ((part,) if isinstance(part, str) else tuple(part) for part in (methods, envs))
+    order = Order(figure, scale, seeds, preset, methods, envs, Path(run_dir))
     for name, count in (("--jobs", jobs), ("--cpus", cpus)):
         if count < 1:
             raise UserError(f"{name} must be at least 1, not {count}")

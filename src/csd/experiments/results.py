@@ -10,8 +10,7 @@ from csd.evaluation.statistics import improvement_interval, interval, iqm, mean
 from csd.experiments.figures import Figure, Measure, Variant, World
 from csd.experiments.job import read_result
 from csd.experiments.plan import Cell
-from csd.metrics import nested
-from csd.viz.drawing import series
+from csd.metrics import nested, series
 
 ALL = "all"
 

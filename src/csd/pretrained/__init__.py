@@ -4,6 +4,7 @@ Each is a folder like that of a run, without what only training needs. `python -
 RUN` puts the skills of a run here, under the name of their environment.
 """
 
+import difflib
 import os
 import shutil
 from pathlib import Path
@@ -31,9 +32,12 @@ def find(run: str | Path) -> Path:
         return hub.download(str(run))
     if str(run) in names():
         return FOLDER / run
+    close = difflib.get_close_matches(str(run), names(), 1, cutoff=0.7)
     raise UserError(
-        f"there is no run at {path}: give the folder that `csd train` printed "
-        f"or the name of pretrained skills ({', '.join(names())}, hub:USER/NAME)"
+        f"there is no run at {path}: "
+        + (f"did you mean {close[0]}? Otherwise " if close else "")
+        + "give the folder that `csd train` printed or the name of pretrained skills "
+        f"({', '.join(names())}, hub:USER/NAME)"
     )
 
 

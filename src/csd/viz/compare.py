@@ -15,7 +15,8 @@ from csd.config import Config
 from csd.errors import UserError
 from csd.evaluation.report import newest_trajectories
 from csd.evaluation.skills import find_target
-from csd.viz.drawing import rows_of_x, series, skill_colors, trajectories
+from csd.metrics import series
+from csd.viz.drawing import rows_of_x, skill_colors, trajectories
 
 COLUMNS = 5
 CURVES = (("evaluation.coverage", "bins covered"), ("evaluation.moved", "skills that move it"))

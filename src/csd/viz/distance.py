@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 from csd.envs.base import EnvSpec
 from csd.envs.kitchen import TASKS
-from csd.viz.drawing import series, smooth
+from csd.metrics import series
+from csd.viz.drawing import smooth
 
 WINDOW = 10  # evaluations that a point of a curve is the mean of, at most a quarter of the run's
 

@@ -1,7 +1,5 @@
 """What all drawings share."""
 
-from typing import Any
-
 import matplotlib
 
 matplotlib.use("Agg")
@@ -11,7 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from csd.config import Config
-from csd.metrics import nested
 
 LINE_WIDTH, ALPHA = 0.7, 0.8
 
@@ -51,17 +48,6 @@ def rows_of_x(ax: Axes, x: np.ndarray, colors: np.ndarray) -> None:
         ax.add_collection(LineCollection(list(pieces), linewidths=widths, color=color))
     ax.autoscale()
     ax.set(xlabel="x", ylabel="rollout")
-
-
-def series(rows: list[dict[str, Any]], key: str) -> tuple[list[int], list[float]]:
-    """Episodes and values of one metric, nested names joined by a dot."""
-    x, y = [], []
-    for row in rows:
-        value = nested(row, key)
-        if value is not None:
-            x.append(row["episodes"])
-            y.append(value)
-    return x, y
 
 
 def smooth(values: list[float], window: int = 10) -> np.ndarray:

@@ -17,9 +17,10 @@ from csd.envs.base import EnvSpec
 from csd.errors import UserError
 from csd.evaluation.report import newest_trajectories
 from csd.evaluation.skills import find_target
+from csd.metrics import series
 from csd.viz import kitchen, locomotion
 from csd.viz.distance import plot_distance
-from csd.viz.drawing import series, skill_colors, trajectories
+from csd.viz.drawing import skill_colors, trajectories
 
 
 def plot_skills(

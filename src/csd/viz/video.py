@@ -8,6 +8,7 @@ import numpy as np
 
 from csd import envs
 from csd.collect import episode_seeds
+from csd.envs.film import Film
 from csd.errors import UserError, require
 from csd.evaluation.skills import EVALUATION_STREAM
 from csd.progress import Progress
@@ -28,17 +29,23 @@ def video(run: Path, count: int, size: int, output: Path, quiet: bool = False) -
         size >= 64 and size % 16 == 0,
         f"size must be a multiple of 16 and at least 64, not {size}",
     )
+    output = output if output.suffix else output.with_suffix(".mp4")
+    require(output.suffix == ".mp4", f"cannot film {output}: give a file that ends in .mp4")
     skills = load(run)
     codes, places = lay_out(skills, count)
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot write to {output.parent}: {error.strerror}") from None
+    film = envs.make_film(skills.config.env, len(codes), size, skills.config.horizon)
     unfinished = output.with_name(f".{output.stem}.{os.getpid()}.mp4")
     try:
-        _shoot(skills, codes, places, size, unfinished, quiet)
+        film.worlds[0].reset(0)
+        film.look(film.worlds[0])  # what cannot be filmed leaves nothing behind
+        output.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.touch()
+        _shoot(skills, codes, places, film, size, unfinished, quiet)
         os.replace(unfinished, output)
+    except OSError as error:
+        raise UserError(f"cannot write {output}: {error.strerror}") from None
     finally:
+        film.close()
         unfinished.unlink(missing_ok=True)
     return output
 
@@ -66,12 +73,12 @@ def _shoot(
     skills: Skills,
     codes: np.ndarray,
     places: np.ndarray,
+    film: Film,
     size: int,
     output: Path,
     quiet: bool,
 ) -> None:
     config = skills.config
-    film = envs.make_film(config.env, len(codes), size, config.horizon)
     rows, columns = places.max(axis=0) + 1
     frame = np.zeros((rows * size, columns * size, 3), np.uint8)
     colors = np.round(255 * skill_colors(codes, config)[:, :3]).astype(np.uint8)
@@ -107,7 +114,6 @@ def _shoot(
                         active[index] = not ended and bool(np.isfinite(obs[index]).all())
     finally:
         writer.close()
-        film.close()
 
 
 def _framed(picture: np.ndarray, color: np.ndarray) -> np.ndarray:
