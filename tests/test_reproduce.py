@@ -72,7 +72,9 @@ def pretend(monkeypatch):
         return True
 
     def measure(job, workers):
-        own = {"return": float(job.config.seed), "moved": 0.0, "coverage": 7}
+        seed = job.config.seed
+        own = {"return": float(seed), "moved": 0.0, "coverage": 7, "tasks": seed}
+        own["task_success"] = {"Microwave": 0.5 if seed == 3 else 0.0}
         return {"run": job.run.name, "evaluation": {"skills": own, "controller": own}}
 
     monkeypatch.setattr(jobs, "_train", train)
@@ -240,6 +242,13 @@ def test_a_run_that_fails_does_not_lose_the_others(command, pretend, tmp_path):
     pretend.clear()
     code, out, err = command(*words)
     assert code == 0 and json.loads(out)["complete"] and not json.loads(out)["failed"]
+
+
+def test_a_task_that_a_run_does_or_does_not_is_counted_as_a_share_of_runs(command, pretend):
+    words = ["reproduce", "kitchen-tasks", "--methods", "csd", "--seeds", "4", "--json"]
+    done, microwave = json.loads(command(*words)[1])["table"]
+    assert (done["statistic"], done["value"]) == ("IQM", 1.5)  # of 0, 1, 2 and 3
+    assert (microwave["statistic"], microwave["value"]) == ("mean", 0.25)
 
 
 @pytest.mark.parametrize("name", ["fetch-downstream", "kitchen-distance", "disagreement-coverage"])
