@@ -74,6 +74,18 @@ def probe_run(tmp_path_factory, compilation_cache):
 
 
 @pytest.fixture
+def graphics():
+    """Skips where nothing can draw a simulation."""
+    from csd import envs
+    from csd.errors import UserError
+
+    try:
+        envs.make_film("Ant", 1, 64).close()
+    except UserError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
 def command(monkeypatch, capsys, tmp_path):
     """`csd WORDS` in an empty folder: exit code, standard output, standard error."""
     monkeypatch.chdir(tmp_path)

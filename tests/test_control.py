@@ -21,12 +21,16 @@ from csd.controller.plots import plot_paths, plot_tasks
 from csd.controller.report import success_by_task, table, zero_shot
 from csd.controller.rollout import TaskRollout, View
 from csd.controller.run import defaults
+from csd.controller.video import DONE, TRYING
 from csd.errors import UserError
 from csd.hierarchy import SkillEnv, SkillEnvs, as_skill, skill_space
 from csd.rl import ppo, transitions
 from csd.rl.transitions import Episodes
+from csd.tasks.base import Reach
+from csd.viz.movie import Movie
 from tests.conftest import TINY, flags
 from tests.test_runs import assert_same
+from tests.test_video import frames
 
 SMALL_CONTROL = {
     "episodes": 48,
@@ -533,3 +537,35 @@ def test_a_mistake_gets_one_line(words, hint, command, tmp_path):
     assert code == 2 and out == ""
     assert hint in err and len(err.strip().splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+# ---- films
+
+
+def test_a_film_of_a_controller_shows_episodes_with_their_goals(controlled, command):
+    run = controlled["ppo"].dir
+    code, out, _ = command("video", str(run), "--skills", "3", "--size", "64", "--quiet")
+    file = run / "videos" / "episodes.mp4"
+    assert (code, out.strip()) == (0, str(file))
+    _, pictures = frames(file)
+    assert pictures.shape == (25, 2 * 64, 2 * 64, 3)
+    red, green, blue = np.moveaxis(pictures[0, :64, :64].astype(int), -1, 0)
+    assert ((green > red + 60) & (green > blue + 60)).sum() > 40  # the goal
+
+
+def test_the_frame_turns_green_when_an_episode_is_paid_and_the_last_picture_stays(
+    controlled, monkeypatch
+):
+    shown = []
+    monkeypatch.setattr(Movie, "add", lambda movie, draw: shown.append([draw(0), draw(1)]))
+    monkeypatch.setattr(Reach, "judge", lambda rules, obs, step: _first_is_paid_at_five(step))
+    csd.video(controlled["sac"].dir, skills=2, size=64, quiet=True)
+    corners = [[None if p is None else p[0, 0].tolist() for p in pair] for pair in shown]
+    trying, done = TRYING.tolist(), DONE.tolist()
+    assert [c[0] for c in corners[:7]] == [trying] * 5 + [done, None]
+    assert [c[1] for c in corners] == [trying] * 25
+
+
+def _first_is_paid_at_five(step):
+    reached = np.array([step == 5, False])
+    return reached.astype(np.float32), reached

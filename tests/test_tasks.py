@@ -8,8 +8,11 @@ from gymnasium.utils.env_checker import check_env
 
 from csd import registration, tasks
 from csd.envs import fetch, kitchen, probe
+from csd.envs.offscreen import Mark
+from csd.errors import UserError
 from csd.tasks import locomotion
 from csd.tasks.base import Reach, TaskEnvs
+from csd.tasks.gym import TaskEnv
 
 SEEDS = list(range(2000))
 
@@ -209,7 +212,7 @@ def test_the_next_hurdle_is_seen_with_its_distance():
 def test_hurdles_stop_a_body_that_does_not_jump():
     ways = {}
     for name in ("HalfCheetahGoal", "HalfCheetahHurdle"):
-        world = tasks.make(name, 1, 1).envs._worlds[0]  # type: ignore[attr-defined]
+        world = tasks.make(name, 1, 1).envs.worlds[0]  # type: ignore[attr-defined]
         world.reset(0)
         world._qpos[0], world._qvel[0] = 1.5, 8.0
         for _ in range(20):
@@ -274,3 +277,47 @@ def test_a_world_that_has_ended_keeps_its_state_and_earns_nothing():
     assert reward.tolist() == [1.0, 0.0] and ended.tolist() == [True, False]
     np.testing.assert_array_equal(later[1, :4], obs[1, :4])
     assert not np.array_equal(later[0, :2], obs[0, :2])
+
+
+def test_a_picture_of_a_task_shows_its_goal_where_it_is():
+    env = gymnasium.make("csd/ProbeGoal-v0", render_mode="rgb_array")
+    obs, _ = env.reset(seed=2)
+    picture = np.asarray(env.render())
+    assert picture.shape == (480, 480, 3) and env.metadata["render_fps"] == 25
+    green = np.argwhere((picture == (25, 191, 51)).all(axis=-1)).mean(axis=0)
+    pixels = 1.5 / 479
+    place = [green[1] * pixels - 0.75, 0.75 - green[0] * pixels]
+    np.testing.assert_allclose(place, obs[4:6], atol=0.02)
+    env.close()
+
+
+def test_seen_worlds_move_as_unseen_ones_do(graphics):
+    for name in ("FetchPushGoal", "KitchenTask", "HalfCheetahHurdle"):
+        seen = gymnasium.make(f"csd/{name}-v0", render_mode="rgb_array")
+        unseen = gymnasium.make(f"csd/{name}-v0")
+        np.testing.assert_array_equal(seen.reset(seed=1)[0], unseen.reset(seed=1)[0])
+        action = np.full(seen.action_space.shape, 0.5, np.float32)
+        for _ in range(2):
+            np.testing.assert_array_equal(seen.step(action)[0], unseen.step(action)[0])
+            assert len(np.unique(np.asarray(seen.render()))) > 20
+        seen.close()
+        unseen.close()
+
+
+def test_what_a_goal_looks_like():
+    rules = tasks.TASKS["AntGoal"].rules()
+    rules.start(states(2), [0, 1])
+    rules.goal = np.array([[3.0, 4.0], [0.0, 0.0]], np.float32)  # type: ignore[attr-defined]
+    assert rules.sign(states(2), 0) == Mark((3.0, 4.0, 0.0), 3.0, "5 m to go")
+    rules = tasks.TASKS["FetchPushGoal"].rules()
+    rules.start(states(1, 25), [0])
+    mark = rules.sign(states(1, 25), 0)
+    assert mark == Mark(tuple(rules.goal[0].tolist()), 0.05)  # type: ignore[attr-defined]
+    rules = tasks.TASKS["KitchenTask"].rules()
+    rules.start(states(1, 30), [0])
+    assert rules.sign(states(1, 30), 0) == list(kitchen.TASKS)[rules.task[0]]  # type: ignore[attr-defined]
+
+
+def test_an_unknown_render_mode_is_refused():
+    with pytest.raises(UserError, match="render_mode must be 'rgb_array' or None, not 'ansi'"):
+        TaskEnv("ProbeGoal", render_mode="ansi")

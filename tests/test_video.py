@@ -11,7 +11,6 @@ import csd
 from csd import envs
 from csd.config import replace
 from csd.envs.film import POINT, PUCK, ProbeWorld
-from csd.errors import UserError
 from csd.viz import video as videos
 
 
@@ -22,15 +21,6 @@ def frames(file):
     width, height = about["size"]
     pictures = [np.frombuffer(frame, np.uint8).reshape(height, width, 3) for frame in reader]
     return about["fps"], np.array(pictures)
-
-
-@pytest.fixture
-def graphics():
-    """Skips where nothing can draw a simulation."""
-    try:
-        envs.make_film("Ant", 1, 64).close()
-    except UserError as error:
-        pytest.skip(str(error))
 
 
 def test_a_film_of_a_run_shows_every_step_of_every_skill(tiny_run, command):
@@ -126,7 +116,7 @@ def test_bad_numbers_are_refused_in_one_line(tiny_run, command, words, message):
 def test_a_film_that_is_cut_short_leaves_the_older_one(tiny_run, tmp_path, monkeypatch):
     file = tmp_path / "film.mp4"
     file.write_bytes(b"older")
-    monkeypatch.setattr(videos, "_framed", lambda *_: 1 / 0)
+    monkeypatch.setattr(videos, "framed", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         csd.video(tiny_run.dir, size=64, output=file, quiet=True)
     assert file.read_bytes() == b"older" and len(list(tmp_path.iterdir())) == 1

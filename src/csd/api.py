@@ -148,13 +148,21 @@ def video(
     output: str | Path | None = None,
     quiet: bool = False,
 ) -> Path:
-    """Film a grid of skills; without an output the file is `videos/skills.mp4` in the run."""
-    from csd.viz.video import video
+    """Film a grid of skills, or of a controller's episodes (`skills` says how many).
 
-    if output is not None:
-        return video(pretrained.find(run_dir), skills, size, Path(output), quiet)
-    path = pretrained.writable(run_dir)
-    return video(path, skills, size, path / rundir.VIDEOS / "skills.mp4", quiet)
+    Without an output the file is `skills.mp4` or `episodes.mp4` in the run's `videos`.
+    """
+    path = pretrained.find(run_dir) if output is not None else pretrained.writable(run_dir)
+    if rundir.is_control(path):
+        from csd.controller.video import video
+
+        name = "episodes.mp4"
+    else:
+        from csd.viz.video import video
+
+        name = "skills.mp4"
+    file = path / rundir.VIDEOS / name if output is None else Path(output)
+    return video(path, skills, size, file, quiet)
 
 
 def export(

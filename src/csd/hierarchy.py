@@ -1,5 +1,6 @@
 """Skills as actions: a Gymnasium wrapper, and the same for many worlds of a task at once."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -132,12 +133,17 @@ class SkillEnvs:
     def __init__(self, tasks: TaskEnvs, skills: Skills | None, every: int) -> None:
         self.tasks, self.skills, self.every = tasks, skills, every
         self.decisions = -(-tasks.spec.horizon // every)
+        self.watch: Callable[[np.ndarray, np.ndarray], None] | None = None
+        """watch(moved, paid), at the start and after every low-level step: which worlds it moved,
+        and what the decision has earned so far, each (worlds,)."""
         self._obs = np.zeros((0, tasks.spec.obs_dim), np.float32)
         self._taken = 0
 
     def reset(self, seeds: list[int]) -> np.ndarray:
         """Start one episode per seed."""
         self._obs, self._taken = self.tasks.reset(seeds), 0
+        if self.watch:
+            self.watch(np.ones(len(seeds), bool), np.zeros(len(seeds), np.float32))
         return self._obs
 
     def step(self, choice: np.ndarray, active: np.ndarray) -> Decision:
@@ -148,6 +154,7 @@ class SkillEnvs:
         steps = np.zeros(count, np.int32)
         path = []
         for _ in range(min(self.every, self.tasks.spec.horizon - self._taken)):
+            moved = active.copy()
             if active.any():
                 state = self._obs[:, : self.tasks.state_dim]
                 action = choice if self.skills is None else self.skills.act(state, choice)
@@ -158,6 +165,8 @@ class SkillEnvs:
                 active &= ~finished
             path.append(self._obs)
             self._taken += 1
+            if self.watch:
+                self.watch(moved, reward)
         path += [self._obs] * (self.every - len(path))
         return Decision(self._obs, reward, ended, steps, np.stack(path, axis=1))
 

@@ -56,16 +56,19 @@ class Video:
     """Film a grid of skills, each in a frame of its colour, into RUN/videos/skills.mp4.
 
     Two-dimensional skills: the eight directions, laid out like a compass. Discrete skills: all.
+    Of a controller: episodes of its task with the goal, in a green frame once they succeed.
     """
 
     run: tyro.conf.Positional[Path]
     """Folder of the run, or the name of pretrained skills (also hub:USER/NAME)."""
     skills: int = 9
-    """Random skills to film where there are neither directions nor discrete skills."""
+    """Random skills to film where there are neither directions nor discrete ones, or episodes."""
     size: int = 240
     """Pixels of the edge of one picture."""
     output: Path | None = None
     """Another place for the file."""
+    quiet: bool = False
+    """No progress on standard error."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,8 @@ class Export:
     """Gaussian noise on every action, for data that is not only what skills do at their best."""
     workers: int = 0
     """Threads that step environments; 0 for one per core."""
+    quiet: bool = False
+    """No progress on standard error."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +167,8 @@ def video(args: list[str]) -> int:
     options = parse(Video, args or ["--help"], "csd video")
     from csd import api
 
-    print(api.video(options.run, options.skills, options.size, options.output))
+    how = {key: value for key, value in vars(options).items() if key != "run"}
+    print(api.video(options.run, **how))
     return 0
 
 
@@ -180,7 +186,8 @@ def export(args: list[str]) -> int:
     options = parse(Export, args or ["--help"], "csd export")
     from csd import api
 
-    print(api.export(options.run, options.name, options.episodes, options.noise, options.workers))
+    how = {key: value for key, value in vars(options).items() if key != "run"}
+    print(api.export(options.run, **how))
     return 0
 
 

@@ -124,7 +124,9 @@ def _read(path: Path) -> tuple[ControlConfig, Skills | None]:
     return config, load(path / rundir.SKILLS) if config.skills else None
 
 
-def load_controller(run_dir: str | Path, num_envs: int, workers: int = 0) -> Controller:
+def load_controller(
+    run_dir: str | Path, num_envs: int, workers: int = 0, seen: bool = False
+) -> Controller:
     """The controller of a run directory, from its newest good checkpoint, with worlds to act in."""
     path = Path(run_dir)
     config, skills = _read(path)
@@ -132,7 +134,7 @@ def load_controller(run_dir: str | Path, num_envs: int, workers: int = 0) -> Con
     if found is None:
         raise UserError(f"{path} has no checkpoint yet: `csd control --resume {path}` makes one")
     arrays, meta = found
-    view = open_view(config, skills, num_envs, workers)
+    view = open_view(config, skills, num_envs, workers, seen)
     agent = make_agent(config, view)
     template = jax.eval_shape(lambda: agent.init(Streams.of(config.seed).init))
     policy = agent.snapshot(restore_state(template, arrays))

@@ -47,11 +47,15 @@ class Streams(NamedTuple):
 
 
 def open_view(
-    config: ControlConfig, skills: Skills | None, num_envs: int, workers: int = 0
+    config: ControlConfig,
+    skills: Skills | None,
+    num_envs: int,
+    workers: int = 0,
+    seen: bool = False,
 ) -> View:
-    """Worlds of the task as the controller sees them."""
+    """Worlds of the task as the controller sees them; `seen` ones also have all we can see."""
     check_skills(config, skills)
-    envs = SkillEnvs(tasks.make(config.task, num_envs, workers), skills, config.every)
+    envs = SkillEnvs(tasks.make(config.task, num_envs, workers, seen), skills, config.every)
     return View(envs, config.normalizer == "skills")
 
 

@@ -4,39 +4,58 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from csd.envs import probe
-from csd.envs.base import World
 from csd.envs.gym import GymWorld
-from csd.envs.offscreen import Camera, Offscreen
+from csd.envs.offscreen import GREEN, Camera, Mark, Offscreen
 from csd.errors import UserError
 
 POINT, PUCK, PLANE = (40, 90, 200), (220, 120, 30), (245, 245, 245)
 PROBE_CAMERA = Camera((0.0, 0.0, 0.0), distance=2.0, azimuth=90.0, elevation=-60.0)
 
 
+Sign = Mark | str | None
+"""What a picture shows of an episode's goal: a place, words or nothing."""
+
+
 class Film(NamedTuple):
     """Worlds side by side and a way to look at each."""
 
     worlds: list[Any]
-    look: Callable[[Any], np.ndarray]
-    """A square picture of one of the worlds, (size, size, 3) bytes."""
+    look: Callable[..., np.ndarray]
+    """(world, sign) -> a square picture of one of the worlds, (size, size, 3) bytes."""
     close: Callable[[], None]
 
 
-def of_mujoco(world: Callable[[], Any], camera: Camera, count: int, size: int) -> Film:
-    """Simulations of one model share a camera; looking at them does not change their motion."""
-    worlds = [world() for _ in range(count)]
+def of_worlds(worlds: list[Any], camera: Camera, size: int) -> Film:
+    """Worlds of one kind share a camera; looking at them does not change their motion."""
+    if isinstance(worlds[0], ProbeWorld):
+        return Film(worlds, lambda world, sign=None: world.picture(size, sign), lambda: None)
     view = Offscreen(worlds[0].model, (size, size), camera)
-    return Film(worlds, lambda world: view.picture(world.data), view.close)
+
+    def look(world: Any, sign: Sign = None) -> np.ndarray:
+        mark, words = (sign, sign.words) if isinstance(sign, Mark) else (None, sign)
+        picture = view.picture(world.data, mark)
+        return captioned(picture, words) if words else picture
+
+    return Film(worlds, look, view.close)
+
+
+def captioned(picture: np.ndarray, words: str) -> np.ndarray:
+    """The picture with words at its upper edge."""
+    image = Image.fromarray(picture)
+    edge = picture.shape[1] // 20
+    draw, font = ImageDraw.Draw(image), ImageFont.load_default(1.2 * edge)
+    draw.text((edge, edge / 2), words, "white", font, stroke_width=1, stroke_fill="black")
+    return np.asarray(image)
 
 
 def of_gym(name: str, horizon: int, count: int, size: int) -> Film:
     """Gymnasium environments draw themselves, in whatever size they like."""
     worlds = [GymWorld(name, horizon, render_mode="rgb_array") for _ in range(count)]
 
-    def look(world: GymWorld) -> np.ndarray:
+    def look(world: GymWorld, sign: Sign = None) -> np.ndarray:
         frame = world.render()
         if not isinstance(frame, np.ndarray) or frame.ndim != 3:
             raise UserError(
@@ -70,12 +89,15 @@ class ProbeWorld:
         self._state = self._envs.step(action[None], np.ones(1, bool))[0][0]
         return self._state, False
 
-    def picture(self, size: int) -> np.ndarray:
-        """The point blue, the puck orange; y points up."""
+    def picture(self, size: int, mark: Mark | None = None) -> np.ndarray:
+        """The point blue, the puck orange, the goal green; y points up."""
         edge = probe.ARENA + probe.RADIUS
         line = np.linspace(-edge, edge, size)
         x, y = np.meshgrid(line, -line)
         frame = np.full((size, size, 3), PLANE, np.uint8)
+        if mark is not None:
+            inside = (x - mark.place[0]) ** 2 + (y - mark.place[1]) ** 2 < mark.radius**2
+            frame[inside] = (255 * GREEN[:3]).astype(np.uint8)
         for centre, radius, color in (
             (self._state[2:], probe.RADIUS * 0.75, PUCK),
             (self._state[:2], probe.RADIUS * 0.25, POINT),
@@ -85,9 +107,3 @@ class ProbeWorld:
 
     def close(self) -> None:
         """Nothing to let go of."""
-
-
-def of_probe(count: int, size: int) -> Film:
-    """Probe worlds are drawn here."""
-    worlds: list[World] = [ProbeWorld() for _ in range(count)]
-    return Film(worlds, lambda world: world.picture(size), lambda: None)

@@ -1,5 +1,6 @@
 """Pictures of a MuJoCo simulation, with or without a display."""
 
+import copy
 import os
 import sys
 from importlib import import_module
@@ -22,11 +23,24 @@ class Camera(NamedTuple):
     """The body that the camera travels with; `lookat` is then relative to it."""
 
 
+class Mark(NamedTuple):
+    """A place to be seen, as a ball that one can look through."""
+
+    place: tuple[float, float, float]
+    radius: float
+    words: str = ""
+    """What is written beside it."""
+
+
+GREEN = np.array([0.1, 0.75, 0.2, 0.4], np.float32)
+
+
 class Offscreen:
     """Pictures of simulations of one model, (height, width, 3) bytes."""
 
     def __init__(self, model: mujoco.MjModel, size: tuple[int, int], camera: Camera) -> None:
         height, width = size
+        model = as_seen(model)
         model.vis.global_.offheight = max(model.vis.global_.offheight, height)
         model.vis.global_.offwidth = max(model.vis.global_.offwidth, width)
         model.vis.quality.offsamples = min(model.vis.quality.offsamples, 4)
@@ -39,13 +53,14 @@ class Offscreen:
         for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
             self._scene.flags[flag] = 0  # most of the time of a renderer without a GPU
         self._option, self._area = mujoco.MjvOption(), mujoco.MjrRect(0, 0, width, height)
+        self._option.sitegroup[:] = 0  # marks that are no part of the world
         self._lookat = np.array(camera.lookat)
         self._followed = model.body(camera.follow).id if camera.follow else 0  # 0: the world
         self._camera = mujoco.MjvCamera()
         self._camera.distance = camera.distance
         self._camera.azimuth, self._camera.elevation = camera.azimuth, camera.elevation
 
-    def picture(self, data: mujoco.MjData) -> np.ndarray:
+    def picture(self, data: mujoco.MjData, mark: Mark | None = None) -> np.ndarray:
         """What the camera sees. The simulation is not touched: its poses are found in a copy."""
         poses = self._poses
         poses.qpos[:] = data.qpos
@@ -63,16 +78,37 @@ class Offscreen:
             mujoco.mjtCatBit.mjCAT_ALL,
             self._scene,
         )
+        if mark is not None:
+            self._add(mark)
         mujoco.mjr_render(self._area, self._scene, self._context)
         pixels = np.empty((self._area.height, self._area.width, 3), np.uint8)
         mujoco.mjr_readPixels(pixels, None, self._area, self._context)
         return np.flipud(pixels).copy()
+
+    def _add(self, mark: Mark) -> None:
+        mujoco.mjv_initGeom(
+            self._scene.geoms[self._scene.ngeom],
+            mujoco.mjtGeom.mjGEOM_SPHERE,
+            np.array([mark.radius, 0.0, 0.0]),
+            np.array(mark.place, np.float64),
+            np.eye(3).ravel(),
+            GREEN,
+        )
+        self._scene.ngeom += 1
 
     def close(self) -> None:
         """Free what the graphics library holds."""
         self._gl.make_current()
         self._context.free()
         self._gl.free()
+
+
+def as_seen(model: mujoco.MjModel) -> mujoco.MjModel:
+    """A copy for pictures, without bodies that only lead others."""
+    seen = copy.copy(model)
+    leading = seen.body_mocapid[seen.geom_bodyid] >= 0
+    seen.geom_rgba[leading, 3] = 0.0
+    return seen
 
 
 def _gl_context(width: int, height: int) -> Any:

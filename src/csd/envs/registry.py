@@ -96,9 +96,7 @@ def make_film(name: str, num_envs: int, size: int, horizon: int = 0) -> Film:
     if name not in ENVS:
         return film.of_gym(name, horizon, num_envs, size)
     known = ENVS[name]
-    if name == "Probe":
-        return film.of_probe(num_envs, size)
-    return film.of_mujoco(known.world, known.camera, num_envs, size)
+    return film.of_worlds([known.world() for _ in range(num_envs)], known.camera, size)
 
 
 def make_world(name: str, horizon: int = 0) -> tuple[World, Camera]:

@@ -52,8 +52,8 @@ class ThreadedWorlds:
     def __init__(self, make: Callable[[], World], num_envs: int, workers: int = 0) -> None:
         self.num_envs = num_envs
         self.workers = number_of_workers(workers, num_envs)
-        self._worlds = [make() for _ in range(num_envs)]
-        self.spec = self._worlds[0].spec
+        self.worlds = [make() for _ in range(num_envs)]
+        self.spec = self.worlds[0].spec
         self._obs = np.zeros((num_envs, self.spec.obs_dim), np.float32)
         self._ended = np.zeros(num_envs, bool)
         self._crew = Crew(self.workers - 1)
@@ -63,7 +63,7 @@ class ThreadedWorlds:
         """Start episode i from `seeds[i]`."""
 
         def start(index: int) -> None:
-            self._obs[index] = self._worlds[index].reset(seeds[index])
+            self._obs[index] = self.worlds[index].reset(seeds[index])
 
         self._crew.each(start, range(len(seeds)))
         return self._obs[: len(seeds)].copy()
@@ -72,7 +72,7 @@ class ThreadedWorlds:
         """Step every active world; the others keep their last state."""
 
         def advance(index: int) -> None:
-            self._obs[index], self._ended[index] = self._worlds[index].step(actions[index])
+            self._obs[index], self._ended[index] = self.worlds[index].step(actions[index])
 
         self._crew.each(advance, np.flatnonzero(active).tolist())
         count = len(actions)
@@ -81,7 +81,7 @@ class ThreadedWorlds:
     def close(self) -> None:
         """End the threads and close every world."""
         self._crew.close()
-        for world in self._worlds:
+        for world in self.worlds:
             world.close()
 
 

@@ -5,8 +5,11 @@ from functools import partial
 from typing import NamedTuple
 
 from csd import envs
-from csd.envs.registry import threaded
-from csd.envs.vector import VectorEnv
+from csd.envs.base import World
+from csd.envs.film import Film, of_worlds
+from csd.envs.locomotion import CAMERA
+from csd.envs.offscreen import Camera
+from csd.envs.vector import ThreadedWorlds
 from csd.errors import UserError, nearest
 from csd.tasks.base import Rules, TaskEnvs
 from csd.tasks.fetch import fetch_goal
@@ -14,7 +17,7 @@ from csd.tasks.kitchen import OneOf
 from csd.tasks.locomotion import Hurdles, MultiGoals, ant_goal, cheetah_goal, hurdle_world
 from csd.tasks.probe import probe_goal
 
-__all__ = ["TASKS", "KnownTask", "Rules", "TaskEnvs", "find", "make"]
+__all__ = ["TASKS", "KnownTask", "Rules", "TaskEnvs", "film", "find", "make"]
 
 
 class KnownTask(NamedTuple):
@@ -24,8 +27,13 @@ class KnownTask(NamedTuple):
     env: str
     """The environment whose skills can be used for it."""
     rules: Callable[[], Rules]
-    worlds: Callable[[int, int], VectorEnv] | None = None
-    """(number, threads) -> worlds of the task's own, where they differ from the environment's."""
+    world: Callable[[], World] | None = None
+    """A world of the task's own, where it differs from the environment's."""
+    camera: Camera | None = None
+    """Where to look at it from, where the environment's own place is too near."""
+
+
+FROM_AFAR = CAMERA._replace(distance=15.0, elevation=-35.0)
 
 
 def _fetch(env: str, summary: str) -> KnownTask:
@@ -40,11 +48,17 @@ TASKS = {
         "FetchPickAndPlace", "move the cube to a goal on the table or in the air"
     ),
     "KitchenTask": KnownTask("one of thirteen things to do in the kitchen", "Kitchen", OneOf),
-    "AntGoal": KnownTask("walk to a goal within 20 m along each axis", "Ant", ant_goal),
-    "AntMultiGoals": KnownTask("walk to four goals in turn, 50 steps for each", "Ant", MultiGoals),
-    "HalfCheetahGoal": KnownTask("run to a goal within 60 m", "HalfCheetah", cheetah_goal),
+    "AntGoal": KnownTask(
+        "walk to a goal within 20 m along each axis", "Ant", ant_goal, camera=FROM_AFAR
+    ),
+    "AntMultiGoals": KnownTask(
+        "walk to four goals in turn, 50 steps for each", "Ant", MultiGoals, camera=FROM_AFAR
+    ),
+    "HalfCheetahGoal": KnownTask(
+        "run to a goal within 60 m", "HalfCheetah", cheetah_goal, camera=FROM_AFAR
+    ),
     "HalfCheetahHurdle": KnownTask(
-        "jump over as many hurdles as possible", "HalfCheetah", Hurdles, threaded(hurdle_world)
+        "jump over as many hurdles as possible", "HalfCheetah", Hurdles, hurdle_world
     ),
 }
 
@@ -56,8 +70,20 @@ def find(name: str) -> KnownTask:
     return TASKS[name]
 
 
-def make(name: str, num_envs: int, workers: int = 0) -> TaskEnvs:
-    """`num_envs` episodes of a task stepped together."""
+def make(name: str, num_envs: int, workers: int = 0, seen: bool = False) -> TaskEnvs:
+    """`num_envs` episodes of a task stepped together; `seen` ones have all there is to see."""
     task = find(name)
-    worlds = task.worlds or (lambda n, w: envs.make(task.env, n, workers=w))
-    return TaskEnvs(name, worlds(num_envs, workers), task.rules())
+    known = envs.ENVS[task.env]
+    if task.world or seen:
+        pool = ThreadedWorlds(task.world or known.world, num_envs, workers)
+    else:
+        pool = known.make(num_envs, workers)
+    return TaskEnvs(name, pool, task.rules())
+
+
+def film(pool: TaskEnvs, size: int) -> Film:
+    """A camera on each of the worlds that `make` has made to be seen."""
+    assert isinstance(pool.envs, ThreadedWorlds)
+    task = find(pool.spec.name)
+    camera = task.camera or envs.ENVS[task.env].camera
+    return of_worlds(pool.envs.worlds, camera, size)

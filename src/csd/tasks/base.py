@@ -8,6 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from csd.envs.base import EnvSpec
+from csd.envs.film import Sign
+from csd.envs.offscreen import Mark
 from csd.envs.vector import VectorEnv, diverged
 
 
@@ -31,6 +33,10 @@ class Rules(Protocol):
 
     def solved(self, obs: np.ndarray) -> np.ndarray | None:
         """The states with the goal put in; None for a task that has no goal state."""
+        ...
+
+    def sign(self, obs: np.ndarray, index: int) -> Sign:
+        """What a picture of one of the episodes, at states `obs`, shows of its goal."""
         ...
 
 
@@ -78,6 +84,23 @@ class Reach:
     def solved(self, obs: np.ndarray) -> np.ndarray:
         """The goal put into the states."""
         return self.put(obs, self.goal)
+
+    def sign(self, obs: np.ndarray, index: int) -> Mark:
+        """All places that count."""
+        return ball(self.goal[index], self.radius, obs[index, list(self.dims)])
+
+
+WIDE = 1.0  # metres of a goal's radius from which it may lie out of sight
+
+
+def ball(goal: np.ndarray, radius: float, place: np.ndarray) -> Mark:
+    """A goal of one to three coordinates in space; those it does not name are zero.
+
+    Of a wide one the picture says how far it is from where the body is, `place`.
+    """
+    x, y, z = (*goal.tolist(), 0.0, 0.0)[:3]
+    distance = float(np.linalg.norm(goal - place))
+    return Mark((x, y, z), radius, f"{distance:.0f} m to go" if radius > WIDE else "")
 
 
 def put_at(dims: tuple[int, ...]) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
@@ -131,6 +154,10 @@ class TaskEnvs:
     def solved(self) -> np.ndarray | None:
         """The present states with the goal put in, if the task has one."""
         return self.rules.solved(self.state)
+
+    def sign(self, index: int) -> Sign:
+        """What a picture of one of the episodes shows of its goal now."""
+        return self.rules.sign(self.state, index)
 
     def _observe(self) -> np.ndarray:
         variables = self.rules.observe(self.state)

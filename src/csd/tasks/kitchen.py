@@ -32,3 +32,7 @@ class OneOf:
         for row, number in enumerate(self.task):
             state[row, list(rules[number].dims)] = rules[number].goal
         return state
+
+    def sign(self, obs: np.ndarray, index: int) -> str:
+        """The name of the task."""
+        return self.variables[self.task[index]]

@@ -7,7 +7,8 @@ import mujoco
 import numpy as np
 
 from csd.envs import locomotion
-from csd.tasks.base import Reach, put_at, task_rng
+from csd.envs.offscreen import Mark
+from csd.tasks.base import Reach, ball, put_at, task_rng
 
 RADIUS = 3.0
 REWARD = 10.0
@@ -73,6 +74,10 @@ class MultiGoals:
         """The body at the present goal."""
         return put_at((0, 1))(obs, self.goal)
 
+    def sign(self, obs: np.ndarray, index: int) -> Mark:
+        """The present goal."""
+        return ball(self.goal[index], RADIUS, obs[index, :2])
+
 
 @cache
 def hurdle_model() -> mujoco.MjModel:
@@ -134,3 +139,6 @@ class Hurdles:
 
     def solved(self, obs: np.ndarray) -> None:
         """There is no one goal state."""
+
+    def sign(self, obs: np.ndarray, index: int) -> None:
+        """The hurdles are seen anyway."""

@@ -1,16 +1,14 @@
 """The three-dimensional scene of `csd explore`: a world as it is now, and the paths in it."""
 
-import copy
 from typing import Any, Protocol
 
 import mjviser
-import mujoco
 import numpy as np
 import viser
 
 from csd.envs import probe
 from csd.envs.film import PLANE, POINT, PUCK
-from csd.envs.offscreen import Camera
+from csd.envs.offscreen import Camera, as_seen
 from csd.skills import Skills
 from csd.viz.explore.controls import rgb
 from csd.viz.explore.player import Path3D, Player
@@ -92,14 +90,6 @@ def make_view(server: viser.ViserServer, player: Player) -> View:
     view = (ProbeView if player.spec.name == "Probe" else MujocoView)(server, player)
     look_from(server.initial_camera, view.camera)
     return view
-
-
-def as_seen(model: mujoco.MjModel) -> mujoco.MjModel:
-    """A copy for the scene, without bodies that only lead others: no camera shows them well."""
-    seen = copy.copy(model)
-    leading = seen.body_mocapid[seen.geom_bodyid] >= 0
-    seen.geom_rgba[leading, 3] = 0.0
-    return seen
 
 
 def look_from(eye: Any, camera: Camera) -> None:
