@@ -476,6 +476,7 @@ def test_presets_carry_the_published_numbers(tiny_run, discrete_run):
     push = paper("FetchPush", "FetchPushGoal")
     assert (push.episodes, push.num_envs, push.updates, push.every) == (64_000, 16, 4, 10)
     assert push.replay_size == 1_000_000 and push.learner == "sac"
+    assert (push.algorithm.reward_scale, push.algorithm.action_penalty) == (1.0, 0.0)
     assert push.algorithm.target_period == push.updates  # the published targets: once an epoch
     kitchen = paper("Kitchen", "KitchenTask")
     assert (kitchen.episodes, kitchen.num_envs, kitchen.updates) == (16_000, 2, 10)

@@ -68,17 +68,16 @@ def test_discrete_skills_take_turns(tmp_path):
     assert [int(e.infos["skill"][0].argmax()) for e in dataset] == [0, 1, 2, 0, 1, 2, 0]
 
 
-@pytest.mark.parametrize("bootstraps", [True, False])
-def test_only_an_episode_that_truly_ended_is_a_termination(bootstraps):
+def test_only_an_episode_that_truly_ended_is_a_termination():
     rollout = Rollout(
         obs=np.arange(9.0).reshape(3, 3, 1),  # two steps
         action=np.zeros((3, 2, 1)),
         skill=np.eye(3),
         length=np.array([1, 1, 2]),
-        terminal=np.array([1.0, 0.0, 0.0 if bootstraps else 1.0]),  # fell, diverged, ran out
+        terminal=np.array([1.0, 0.0, 0.0]),  # fell, diverged, ran out
         diverged=1,
     )
-    fell, diverged, ran_out = as_buffers(rollout, bootstraps)
+    fell, diverged, ran_out = as_buffers(rollout)
     assert (fell.terminations, fell.truncations) == ([True], [False])
     assert (diverged.terminations, diverged.truncations) == ([False], [True])
     assert (ran_out.terminations, ran_out.truncations) == ([False] * 2, [False, True])

@@ -53,6 +53,12 @@ def test_the_page_shows_what_they_do_and_nothing_of_this_machine(hub, tiny_run):
     assert str(tiny_run.dir) not in page + files["config.json"].decode()
 
 
+@pytest.mark.parametrize("name", ["hub:probe", "hub:/probe", "hub:ada/"])
+def test_an_incomplete_name_is_not_asked_for(name):
+    with pytest.raises(csd.UserError, match="as hub:USER/NAME"):
+        csd.load(name)
+
+
 def test_newer_skills_take_the_place_of_older_ones(hub, tiny_run):
     csd.publish(tiny_run.dir, "ada/probe")
     hub.repos["ada/probe"]["checkpoints/000099999.json"] = b"of a longer run"

@@ -1,7 +1,9 @@
 """Replay, normaliser, SAC and the learner's pieces on numbers that can be checked by hand."""
 
+import dataclasses
 from functools import partial
 
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 
 from csd import envs
 from csd.acting import act
-from csd.collect import as_episodes, collect, episode_seeds
+from csd.collect import Rollout, as_episodes, collect, episode_seeds
 from csd.config import CSDConfig, SACConfig, exploration, gradient_steps, replace
 from csd.envs.base import focus_indices
 from csd.envs.vector import diverged
@@ -144,6 +146,63 @@ def test_critic_target_bootstraps_only_where_there_is_a_future(terminal):
     np.testing.assert_allclose(info["q_target"], expected, rtol=1e-5)
 
 
+SMALL_NETS = {"actor_hidden": (4,), "actor_projection": 0, "critic_hidden": (4,)}
+
+
+def with_spread(state, log_std):
+    """An actor with two actions of mean zero and this spread, whatever it sees."""
+    heads = jnp.concatenate([jnp.zeros(2), jnp.full(2, np.arctanh((log_std + 5) / 3.5 - 1))])
+    last = {"w": jnp.zeros_like(state.actor[-1]["w"]), "b": heads}
+    return state._replace(actor=[*state.actor[:-1], last])
+
+
+def test_textbook_entropy_lowers_what_a_certain_future_is_worth():
+    """y = r + gamma (Q' - alpha log pi') for the critic, alpha log pi - Q for the actor."""
+    config = SACConfig(**SMALL_NETS, entropy="soft", target_actor=False, alpha=0.5)
+    config = dataclasses.replace(config, action_penalty=0.0)
+    state, batch = sac.init(jax.random.key(0), config, ADAM, 5, 2), make_batch()
+    key, reward = jax.random.key(3), jnp.arange(6.0)
+    _, info = sac.critic_loss(state.critic, state, config, batch, jnp.zeros(()), reward, key)
+    inputs = jnp.concatenate([batch.next_obs, batch.skill], axis=-1)
+    action, log_prob = sac.sample_action(state.actor, config, inputs, key)
+    future = sac.q_values(state.target_critic, inputs, action)[0] - 0.5 * log_prob
+    np.testing.assert_allclose(info["q_target"], np.mean(reward + 0.98 * future), rtol=1e-5)
+
+    inputs = jnp.concatenate([batch.obs, batch.skill], axis=-1)
+    action, log_prob = sac.sample_action(state.actor, config, inputs, key)
+    q = sac.q_values(state.critic, inputs, action)[0]
+    loss, _ = sac.actor_loss(state.actor, state.critic, state.log_alpha, config, inputs, key)
+    np.testing.assert_allclose(loss, np.mean(0.5 * log_prob - q), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("log_std", "clipped"), [(0.0, False), (-4.0, True)])
+def test_the_published_entropy_is_one_offset_of_the_whole_batch(log_std, clipped):
+    """0.2 clip(-alpha log pi, -1, 0): it never rewards, and takes 0.2 at the most."""
+    config = SACConfig(**SMALL_NETS, alpha=1.0)
+    state, batch = sac.init(jax.random.key(0), config, ADAM, 5, 2), make_batch()
+    state = with_spread(state, log_std)
+    actor_key, critic_key = jax.random.split(jax.random.key(1))
+    inputs = jnp.concatenate([batch.obs, batch.skill], axis=-1)
+    _, log_prob = sac.sample_action(state.actor, config, inputs, actor_key)
+    offset = np.mean(0.2 * np.clip(-np.asarray(log_prob), -1.0, 0.0))
+    assert (offset == pytest.approx(-0.2)) == clipped and -0.2 - 1e-6 <= offset <= 0.0
+    _, without = sac.critic_loss(
+        state.critic, state, config, batch, jnp.zeros(()), jnp.ones(6), critic_key
+    )
+    _, info = sac.update(state, config, ADAM, batch, jnp.ones(6), jax.random.key(1))
+    np.testing.assert_allclose(info["q_target"], without["q_target"] + offset, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("log_std", "rises"), [(-4.0, True), (0.0, False)])
+def test_the_temperature_rises_while_actions_vary_too_little(log_std, rises):
+    config = SACConfig(**SMALL_NETS, entropy="soft", alpha_auto=True, alpha=0.1)
+    state = sac.init(jax.random.key(0), config, ADAM, 5, 2)
+    state = with_spread(state, log_std)
+    after, info = sac.update(state, config, ADAM, make_batch(), jnp.ones(6), jax.random.key(1))
+    assert (info["entropy"] < -1.0) == rises  # the aim is half a nat below zero for each action
+    assert (after.log_alpha > state.log_alpha) == rises
+
+
 def test_targets_move_only_every_period():
     config = SACConfig(actor_hidden=(4,), actor_projection=0, critic_hidden=(4,), target_period=2)
     state = sac.init(jax.random.key(0), config, ADAM, 5, 2)
@@ -261,7 +320,7 @@ def test_an_epoch_in_pieces_equals_one_step_after_another(options):
             for x in (batch.obs, batch.next_obs)
         ]
         batch = batch._replace(obs=scaled[0], next_obs=scaled[1])
-        optimizer = adam(config.sac.lr, gradient_steps(config), config.final_lr)
+        optimizer = adam(config.sac.lr, gradient_steps(config, config.updates), config.final_lr)
         return sac.update(learned, config.sac, optimizer, batch, reward, sac_key)[0]
 
     def method_step(now, policy_key, key):
@@ -382,7 +441,55 @@ def test_an_episode_ends_where_the_simulator_breaks_or_terminates():
     np.testing.assert_array_equal(rollout.length, [3, 1, 24])
     np.testing.assert_array_equal(rollout.terminal, [1.0, 0.0, 0.0])
     assert rollout.diverged == 1 and np.isfinite(rollout.obs).all()
-    assert as_episodes(rollout).obs.shape == (3, 25, 4)
+    stored = as_episodes(rollout, learner.config.sac)
+    assert stored.obs.shape == (3, 25, 4)
+    np.testing.assert_array_equal(stored.terminal, rollout.terminal)
+
+
+def test_a_time_limit_is_an_end_where_the_learner_does_not_look_beyond_it():
+    rollout = Rollout(*np.zeros((3, 2, 4, 1)), np.array([3, 3]), np.zeros(2), 0)
+    for bootstrap, terminal in ((True, [0.0, 0.0]), (False, [1.0, 1.0])):
+        stored = as_episodes(rollout, SACConfig(bootstrap_time_limit=bootstrap))
+        np.testing.assert_array_equal(stored.terminal, terminal)
+
+
+class CutShort(gymnasium.Env):
+    """Counts steps; even seeds are cut short after three, odd ones end there."""
+
+    observation_space = gymnasium.spaces.Box(0.0, 100.0, (2,), np.float32)
+    action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        self.seed, self.time = seed, 0
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        self.time += 1
+        over, ends = self.time == 3, bool(self.seed % 2)
+        assert self.time <= 3, "stepped on after its end"
+        return np.full(2, self.time, np.float32), 0.0, over and ends, over and not ends, {}
+
+
+def test_an_episode_that_the_environment_cuts_short_is_over_but_has_a_future():
+    gymnasium.register("CutShort-v0", CutShort, max_episode_steps=10)
+    try:
+        config = replace(preset("CutShort-v0"), **TINY | {"method_states": "raw"})
+        pool = envs.make("CutShort-v0", 2, 0, 1)
+        noise = (np.zeros((2, 10, 1)), np.zeros((2, 10, 1)), np.zeros((2, 10)))
+        rollout = collect(pool, config, None, [2, 3], np.zeros((2, 2)), noise)
+    finally:
+        gymnasium.registry.pop("CutShort-v0")
+    np.testing.assert_array_equal(rollout.length, [3, 3])
+    np.testing.assert_array_equal(rollout.terminal, [0.0, 1.0])
+    assert rollout.obs.max() == 3.0
+
+
+def test_rates_of_method_and_policy_fall_over_the_steps_that_each_takes():
+    options = TINY | {"updates": 2, "method_updates": 6, "episodes": 40, "warmup_episodes": 8}
+    config = replace(preset("Probe"), **options | {"num_envs": 4})
+    learner = Learner(config, envs.spec("Probe"))
+    assert gradient_steps(config, config.updates) == 16
+    assert learner.spec.adam.keywords["steps"] == 48
 
 
 def test_skills_of_an_episode_depend_on_its_number_alone():

@@ -1,15 +1,19 @@
 """What goes wrong in worlds and folders of the user's own, and what a person reads then."""
 
+import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 
 import gymnasium
 import numpy as np
 import pytest
 
 import csd
-from csd import checkpoint, rundir
+from csd import checkpoint, interrupt, rundir
+from csd.progress import Progress
 from csd.stopping import stop_after_epoch
 
 from .conftest import TINY, flags
@@ -136,6 +140,92 @@ def test_a_person_is_told_what_the_first_and_the_second_signal_do(capsys):
     assert "stopped at once: `csd train --resume run` goes on" in capsys.readouterr().err
 
 
+def test_ctrl_c_where_nothing_can_be_raised_stops_what_comes_next(monkeypatch, capsys):
+    class Swallows:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before, hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
+    monkeypatch.setattr(interrupt, "asked", False)
+    try:
+        interrupt.listen()
+        Swallows()
+        with pytest.raises(KeyboardInterrupt), Progress(10, 0, quiet=True) as progress:
+            progress.update(1)
+        with pytest.raises(KeyboardInterrupt), stop_after_epoch("csd train --resume run"):
+            pass
+    finally:
+        signal.signal(signal.SIGINT, before)
+        sys.unraisablehook = hook
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("reader", ["gone", "full", "none"])
+def test_a_training_goes_on_when_nobody_reads_its_progress(tmp_path, reader):
+    words = [sys.executable, "-c", "from csd.cli import main; main()"]
+    words += ["train", "Probe", "--run-dir", str(tmp_path / "run"), *flags(TINY)]
+    reading, writing = os.pipe()
+    os.close(reading)
+    if reader == "none":
+        words = ["sh", "-c", 'exec "$@" 2>&-', "sh", *words]
+    with open("/dev/full", "w") as full:
+        stderr = {"gone": writing, "full": full, "none": None}[reader]
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=stderr, text=True)
+    os.close(writing)
+    assert done.returncode == 0 and done.stdout.startswith("finished")
+    assert checkpoint.episodes(tmp_path / "run" / rundir.CHECKPOINTS)[-1] == TINY["episodes"]
+
+
+def test_what_no_memory_can_hold_is_one_line(command):
+    code, _, err = command("train", "Probe", "--replay-episodes", str(10**11))
+    assert code == 2 and err.startswith("csd: not enough memory") and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [("skill_dim", 3, "'memory/skill' has episodes of shape (2,)"), ("horizon", 7, "(25, 4)")],
+)
+def test_a_configuration_that_does_not_fit_its_checkpoint_says_so(
+    tiny_run, tmp_path, field, value, message
+):
+    run = copy_run(tiny_run.dir, tmp_path / "run")
+    values = json.loads((run / rundir.CONFIG).read_text())
+    (run / rundir.CONFIG).write_text(json.dumps(values | {field: value, "episodes": 96}))
+    with pytest.raises(csd.UserError) as caught:
+        csd.resume(run, quiet=True)
+    assert message in str(caught.value)
+
+
+def test_rows_of_metrics_that_are_none_are_left_out(tiny_run, tmp_path):
+    run = copy_run(tiny_run.dir, tmp_path / "run")
+    whole = rundir.read_metrics(run)
+    with open(run / rundir.METRICS, "ab") as file:
+        file.write(b'null\n\xff\xfe\n{"episodes": 1}\n')
+    assert rundir.read_metrics(run) == whole
+
+
+@pytest.mark.parametrize("name", ["evaluate", "video", "explore", "export", "plot", "train"])
+def test_a_command_without_its_object_is_a_mistake(command, name):
+    code, out, err = command(name)
+    assert code == 2 and not out and f"`csd {name} " in err and err.count("\n") == 1
+
+
+def test_what_is_called_after_its_seed_may_have_numpys(tmp_path):
+    run = csd.train("Probe", seed=np.int64(3), run_dir=tmp_path / "run", quiet=True, **TINY)
+    assert rundir.read_config(run.dir).seed == 3
+
+
+def test_a_run_that_learned_nothing_yet_does_not_say_saved(tiny_run, capsys, tmp_path):
+    from csd.cli.run import finish
+
+    run = tiny_run._replace(dir=tmp_path / "a run", finished=False)
+    assert finish(run, False) == 130
+    told = capsys.readouterr().out
+    assert "stopped before anything was learned" in told and f"--resume '{run.dir}'`" in told
+    finish(tiny_run._replace(finished=False), False)
+    assert "stopped and saved" in capsys.readouterr().out
+
+
 def test_what_was_measured_is_shown_where_it_cannot_be_kept(tiny_run, tmp_path, capsys):
     run = copy_run(tiny_run.dir, tmp_path / "run")
     (run / rundir.EVALUATION).write_text("in the way")
@@ -159,6 +249,8 @@ def test_dimensions_that_are_not_there_are_told_before_anything_is_rolled_out(
     run = copy_run(tiny_run.dir, tmp_path / "run")
     with pytest.raises(csd.UserError, match="unknown state dimension"):
         csd.evaluate(run, dims=dims)
+    with pytest.raises(csd.UserError, match="names a state dimension twice"):
+        csd.evaluate(run, dims="0, point_x")
     assert not capsys.readouterr().err and not (run / rundir.EVALUATION).exists()
     assert csd.evaluate(run, skills=3, dims="point_x, puck_y", quiet=True)["skills"]
 

@@ -1,6 +1,7 @@
 """Skills that come with the package, and the lean copies they are."""
 
 import json
+import shutil
 
 import gymnasium
 import numpy as np
@@ -94,6 +95,18 @@ def test_a_copy_of_older_skills_is_left_alone_and_not_used(tmp_path, monkeypatch
     assert (str(first), str(second)) == ("runs/Ant-pretrained", "runs/Ant-pretrained-2")
     assert pretrained.writable("Ant") == second
     assert "0" in json.loads(meta.read_text())["sha256"][0]
+
+
+def test_another_revision_of_shared_skills_gets_a_number_behind_their_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    revisions = iter(["Ant", "HalfCheetah"])
+
+    def download(_):
+        return shutil.copytree(pretrained.FOLDER / (name := next(revisions)), tmp_path / name)
+
+    monkeypatch.setattr(pretrained.hub, "download", download)
+    copies = [str(pretrained.writable("hub:ada/run")) for _ in range(2)]
+    assert copies == ["runs/ada_run-pretrained", "runs/ada_run-pretrained-2"]
 
 
 def test_a_path_into_the_package_counts_as_the_name(tmp_path, monkeypatch):

@@ -174,6 +174,9 @@ def test_a_run_may_end_with_the_widest_skills_of_its_last_quarter(tmp_path, skil
     code = csd.load(run).sample(np.random.default_rng(1), 5)
     np.testing.assert_array_equal(csd.load(copy).act(obs, code), csd.load(run).act(obs, code))
 
+    csd.resume(run, quiet=True, episodes=400)  # made longer, it has another last quarter
+    assert final_arrays(run)["kept/episode"].min() > 300
+
 
 def test_skills_are_taken_over_one_by_one_where_they_widen_what_is_visited():
     def policy(value):
@@ -307,8 +310,11 @@ def test_skills_that_were_kept_alone_cannot_be_trained_on(tiny_run, tmp_path):
     trained = csd.load(tiny_run.dir)
     trained.episode = 16  # before the end
     keep(trained, tmp_path / "kept")
-    with pytest.raises(UserError, match="nothing to resume"):
-        csd.resume(tmp_path / "kept", quiet=True)
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    for episodes in (0, 2 * trained.config.episodes):
+        with pytest.raises(UserError, match="nothing to resume"):
+            csd.resume(tmp_path / "kept", quiet=True, episodes=episodes)
+    assert before == {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
 
 
 def test_no_usable_checkpoint_is_one_line_and_changes_nothing(tiny_run, tmp_path):

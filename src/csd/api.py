@@ -32,7 +32,7 @@ def train(
     **options: Any,
 ) -> Run:
     """Train skills in `env`; `options` are fields of the configuration."""
-    config = replace(preset_config(env, method, preset, seed), **options)
+    config = replace(preset_config(env, method, preset), seed=seed, **options)
     return start(config, run_dir, workers, quiet, wandb)
 
 
@@ -59,19 +59,23 @@ def resume(run_dir: str | Path, workers: int = 0, quiet: bool = False, episodes:
     With more `episodes` than it was begun for, the run is made longer.
     """
     path = Path(run_dir)
-    config = rundir.read_config(path)
-    if episodes:
-        require(
-            episodes >= config.episodes,
-            f"{path} is a run of {config.episodes} episodes: it can be made longer, "
-            f"not {episodes} long",
-        )
-        config = replace(config, episodes=episodes)
-        with metrics.open_alone(path):
-            rundir.write_config(path, config)
+    begun = rundir.read_config(path)
+    config = replace(begun, episodes=episodes or begun.episodes)
+    require(
+        config.episodes >= begun.episodes,
+        f"{path} is a run of {begun.episodes} episodes: it can be made longer, not {episodes} long",
+    )
     if checkpoint.reaches(path / rundir.CHECKPOINTS, config.episodes):
         return Run(path, config, True)
-    cores.as_before(checkpoint.newest_meta(path / rundir.CHECKPOINTS))
+    saved = checkpoint.newest_meta(path / rundir.CHECKPOINTS)
+    require(
+        not saved or "metrics_bytes" in saved,
+        f"{path} holds skills without what training needs: there is nothing to resume",
+    )
+    if config != begun:
+        with metrics.open_alone(path):
+            rundir.write_config(path, config)
+    cores.as_before(saved)
     cores.spare(config.overlap)
     return Run(path, config, Trainer(config, path, workers, quiet).train())
 

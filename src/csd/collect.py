@@ -6,7 +6,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from csd.acting import Policy, PolicySet, act
-from csd.config import Config
+from csd.config import Config, SACConfig
+from csd.envs.base import End
 from csd.envs.vector import VectorEnv, diverged
 from csd.rl.replay import Replay
 
@@ -66,29 +67,32 @@ def collect(
         if disturbance is not None:
             a = np.clip(a + disturbance[:, t], -1.0, 1.0)
         action[:, t] = a
-        next_obs, ended = envs.step(a, active)
+        next_obs, end = envs.step(a, active)
         broken = active & diverged(next_obs)
         if broken.any():  # the simulator blew up: the episode ends before the bad state
             blown_up += int(broken.sum())
             next_obs[broken] = obs[broken, t]
             length[broken] = np.maximum(t, 1)
             active &= ~broken
-        finished = active & ended
-        if not config.sac.store_end:
-            next_obs[finished] = obs[finished, t]
+        finished = active & (end != End.NOT_YET)
         length[finished] = t + 1
-        terminal[finished] = 1.0
+        terminal[active & (end == End.TERMINATED)] = 1.0
         obs[:, t + 1] = np.where(active[:, None], next_obs, obs[:, t])
         active &= ~finished
         if not active.any():
             obs[:, t + 1 :] = obs[:, t + 1 : t + 2]
             break
-    if not config.sac.bootstrap_time_limit:
-        terminal[:] = 1.0
     return Rollout(obs, action, skills, length, terminal, blown_up)
 
 
-def as_episodes(rollout: Rollout) -> Replay:
-    """The rollout in the replay's layout."""
+def as_episodes(rollout: Rollout, config: SACConfig) -> Replay:
+    """The rollout in the replay's layout, its ends as the learner is to see them."""
+    if not config.store_end:
+        obs, last = rollout.obs.copy(), rollout.length - 1
+        for episode in np.flatnonzero(rollout.terminal):
+            obs[episode, last[episode] + 1 :] = obs[episode, last[episode]]
+        rollout = rollout._replace(obs=obs)
+    if not config.bootstrap_time_limit:
+        rollout = rollout._replace(terminal=np.ones_like(rollout.terminal))
     arrays: list[Any] = [*rollout[:-1], np.int32(len(rollout.length))]
     return Replay(*arrays)

@@ -219,9 +219,9 @@ def needs_warmup(normalizer: str, method_states: str) -> bool:
     return normalizer == "preset" or method_states == "whitened"
 
 
-def gradient_steps(config: Config) -> int:
-    """Gradient steps of the policy in the whole run."""
-    return max(config.episodes - config.warmup_episodes, 1) * config.updates // config.num_envs
+def gradient_steps(config: Config, an_epoch: int) -> int:
+    """Gradient steps after the warm-up, so many an epoch, in the whole run."""
+    return max(config.episodes - config.warmup_episodes, 1) * an_epoch // config.num_envs
 
 
 FALLING = 0.25

@@ -23,6 +23,7 @@ def names(run: str | Path) -> bool:
 def download(name: str) -> Path:
     """The folder of `hub:USER/NAME` or `hub:USER/NAME@REVISION`, in the Hub's own cache."""
     repo, _, revision = name.removeprefix(PREFIX).partition("@")
+    require(_complete(repo), f"name skills on the Hub as hub:USER/NAME, not {name!r}")
     with _client(repo) as api:
         folder = api.snapshot_download(repo, revision=revision or None, allow_patterns=FILES)
     path = Path(folder)
@@ -34,7 +35,7 @@ def download(name: str) -> Path:
 def claim(repo: str, private: bool) -> None:
     """Make the repository unless it is there: says early who may not write to it."""
     require(
-        repo.count("/") == 1 and not names(repo),
+        _complete(repo) and not names(repo),
         f"name the place as USER/NAME, not {repo!r}: it becomes hub:USER/NAME",
     )
     with _client(repo) as api:
@@ -52,6 +53,10 @@ def upload(folder: Path, repo: str) -> str:
             delete_patterns=f"{rundir.CHECKPOINTS}/*",
         )
     return str(made.repo_url)
+
+
+def _complete(repo: str) -> bool:
+    return repo.count("/") == 1 and all(repo.split("/"))
 
 
 @contextmanager

@@ -64,15 +64,17 @@ class Learner:
             f"normalizer 'preset' is measured in the warm-up of {env.name}: "
             "set warmup_episodes above 0",
         )
-        annealed = partial(adam, steps=gradient_steps(config), final=config.final_lr)
-        self._optimizer = annealed(config.sac.lr)
+        steps, method_steps = (
+            gradient_steps(config, number) for number in (config.updates, config.method_updates)
+        )
+        self._optimizer = adam(config.sac.lr, steps, config.final_lr)
         self.spec = MethodSpec(
             len(self.focus),
             env.action_dim,
             config.skill_dim,
             config.skill_type == "discrete",
             config.skill_unit_length,
-            annealed,
+            partial(adam, steps=method_steps, final=config.final_lr),
         )
         self.method = METHODS[config.method](config.algorithm, self.spec)
         self._thread = ThreadPoolExecutor(1)

@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
+from csd import interrupt
+
 PLAIN_SECONDS = 15.0
 
 
@@ -41,6 +43,7 @@ class Progress:
 
     def update(self, done: int, **figures: float | None) -> None:
         """Show how far it is; figures that are None keep their last value."""
+        interrupt.check()
         if self._quiet:
             return
         self._figures |= {k: v for k, v in figures.items() if v is not None}

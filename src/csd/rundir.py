@@ -50,7 +50,7 @@ def create(path: Path, config: Any, command: str = "train") -> None:
         path.mkdir(parents=True, exist_ok=True)
         write_config(path, config)
     except OSError as error:
-        raise UserError(f"cannot write to {path}: {error.strerror}") from None
+        raise UserError(f"cannot write to {path}: {error.strerror or error}") from None
 
 
 def write_config(path: Path, config: Any) -> None:
@@ -62,7 +62,9 @@ def read_config(path: Path) -> Config:
     """The configuration of an existing run of skills."""
     values = read_values(path)
     if "task" in values:
-        raise UserError(f"{path} holds a controller; its skills are in {path / SKILLS}")
+        own = path / SKILLS
+        where = f"its skills are in {own}" if own.exists() else "it was trained without skills"
+        raise UserError(f"{path} holds a controller; {where}")
     try:
         return from_dict(values)
     except TypeError as error:  # a field that is missing or of another type
@@ -93,12 +95,14 @@ def read_metrics(path: Path) -> list[dict]:
     """The rows of metrics.jsonl; a last line cut short by a crash is left out."""
     rows = []
     try:
-        lines = (path / METRICS).read_text().splitlines()
+        lines = (path / METRICS).read_text(errors="replace").splitlines()
     except FileNotFoundError:
         return []
     for line in lines:
         try:
-            rows.append(json.loads(line))
+            row = json.loads(line)
         except ValueError:
             break
+        if isinstance(row, dict):
+            rows.append(row)
     return rows

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from csd import checkpoint, rundir
+from csd import checkpoint, interrupt, rundir
 from csd.errors import UserError
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -24,6 +24,7 @@ class Stop:
         self._told, self._cut = told, cut  # what a person reads at the first and at the second
 
     def __enter__(self) -> "Stop":
+        interrupt.check()
         try:
             self._before = {s: signal.signal(s, self._ask) for s in (signal.SIGINT, signal.SIGTERM)}
         except ValueError:  # not in the main thread: leave signals to whoever is

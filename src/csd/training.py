@@ -121,7 +121,8 @@ class Trainer:
             self._count_diverged(rollout, episode)
             key = jax.random.fold_in(self.streams.store, episode)
             warmth = jnp.float32(warm)
-            state, memory = learner.store(state, memory, as_episodes(rollout), key, warmth)
+            episodes = as_episodes(rollout, config.sac)
+            state, memory = learner.store(state, memory, episodes, key, warmth)
             following = episode + config.num_envs
             if config.overlap:
                 behaviour = learner.snapshot(state)
@@ -291,14 +292,16 @@ class Trainer:
         cores.warn_if_not(meta.get("threads", cores.learner_threads()), self.run)
         for field in Replay._fields[:-1]:
             name = f"memory/{field}"
-            require(
-                name in arrays,
-                f"{self.run} holds skills without what training needs: there is nothing to resume",
-            )
             empty = np.zeros_like(getattr(memory, field))
+            require(
+                arrays[name].shape[1:] == empty.shape[1:],
+                f"the checkpoint's {name!r} has episodes of shape {arrays[name].shape[1:]}, "
+                f"the configuration {empty.shape[1:]}",
+            )
             empty[: len(arrays[name])] = arrays[name]
             arrays[name] = empty
-        if "kept/obs" in arrays:
+        # A run that has been made longer has its last quarter before it again.
+        if "kept/obs" in arrays and fallen(self.config, meta["episode"]) > 0.0:
             session = session._replace(kept=kept_template(arrays, session.behaviour))
         session = checkpoint.unflatten(session, arrays)
         session = session._replace(

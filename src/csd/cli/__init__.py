@@ -4,9 +4,11 @@ import signal
 import sys
 from collections.abc import Callable
 
+from csd import interrupt
 from csd.cli.look import evaluate, explore, export, listing, plot, publish, video
 from csd.cli.reproduce import reproduce
 from csd.cli.run import control, train
+from csd.cli.streams import prepare
 from csd.errors import UserError, nearest
 
 HELP = """usage: csd COMMAND ...
@@ -50,6 +52,8 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
 
 def main() -> None:
     """Entry point of the `csd` command."""
+    interrupt.listen()
+    prepare()
     args = sys.argv[1:]
     if not args or args[0] in ("-h", "--help", "help"):
         print(HELP, end="")
@@ -74,3 +78,11 @@ def main() -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
+    except Exception as error:
+        if interrupt.asked:  # a library made something else of Ctrl-C
+            sys.exit(128 + signal.SIGINT)
+        if not isinstance(error, MemoryError) and "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        what = next(iter(str(error).splitlines()), "")
+        print(f"csd: not enough memory: {what}", file=sys.stderr)
+        sys.exit(2)

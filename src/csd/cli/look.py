@@ -10,6 +10,8 @@ import tyro
 from csd.cli.parsing import parse
 from csd.errors import UserError, nearest
 
+RunFolder = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
+
 
 @dataclass(frozen=True)
 class Evaluate:
@@ -18,7 +20,7 @@ class Evaluate:
     Of a controller: its success, beside random choices and skills aimed without training.
     """
 
-    run: tyro.conf.Positional[Path]
+    run: RunFolder
     """Folder of the run, or the name of pretrained skills (also hub:USER/NAME)."""
     skills: int = 200
     """Random skills to roll out (discrete skills: each four times), or a controller's episodes."""
@@ -41,7 +43,7 @@ class Plot:
     Of several runs of one environment: one picture of them side by side.
     """
 
-    runs: tyro.conf.Positional[list[Path]]
+    runs: Annotated[tyro.conf.Positional[list[Path]], tyro.conf.arg(metavar="[RUN ...]")]
     """Folder of the run or name of pretrained skills; several to compare them."""
     output: Path | None = None
     """Where the picture of several runs goes; default: comparison.png."""
@@ -59,7 +61,7 @@ class Video:
     Of a controller: episodes of its task with the goal, in a green frame once they succeed.
     """
 
-    run: tyro.conf.Positional[Path]
+    run: RunFolder
     """Folder of the run, or the name of pretrained skills (also hub:USER/NAME)."""
     skills: int = 9
     """Random skills to film where there are neither directions nor discrete ones, or episodes."""
@@ -79,7 +81,7 @@ class Explore:
     still training, newer checkpoints are picked up as they come.
     """
 
-    run: tyro.conf.Positional[Path]
+    run: RunFolder
     """Folder of the run, or the name of pretrained skills (also hub:USER/NAME)."""
     port: int = 8080
     """Port of the page; 0 for any that is free."""
@@ -94,7 +96,7 @@ class Export:
     It goes where Minari keeps its own (MINARI_DATASETS_PATH), for `minari.load_dataset(ID)`.
     """
 
-    run: tyro.conf.Positional[Path]
+    run: RunFolder
     """Folder of the run, or the name of pretrained skills (also hub:USER/NAME)."""
     name: str = ""
     """Id of the dataset, such as csd/push-v0; default: after environment, method and seed."""
@@ -115,7 +117,7 @@ class Publish:
     From then on hub:USER/NAME goes wherever a run does. Log in with `hf auth login` first.
     """
 
-    run: tyro.conf.Positional[Path]
+    run: RunFolder
     """Folder of the run."""
     repo: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="USER/NAME")]
     """Where they go."""
@@ -135,7 +137,7 @@ class List:
 
 def evaluate(args: list[str]) -> int:
     """Measure a run."""
-    options = parse(Evaluate, args or ["--help"], "csd evaluate")
+    options = parse(Evaluate, args, "csd evaluate")
     from csd import api
 
     how = {key: value for key, value in vars(options).items() if key not in ("run", "json")}
@@ -146,7 +148,7 @@ def evaluate(args: list[str]) -> int:
 
 def plot(args: list[str]) -> int:
     """Draw a run."""
-    options = parse(Plot, args or ["--help"], "csd plot")
+    options = parse(Plot, args, "csd plot")
     from csd import api
 
     if not options.runs:
@@ -164,7 +166,7 @@ def plot(args: list[str]) -> int:
 
 def video(args: list[str]) -> int:
     """Film a run."""
-    options = parse(Video, args or ["--help"], "csd video")
+    options = parse(Video, args, "csd video")
     from csd import api
 
     how = {key: value for key, value in vars(options).items() if key != "run"}
@@ -174,7 +176,7 @@ def video(args: list[str]) -> int:
 
 def explore(args: list[str]) -> int:
     """Show a run."""
-    options = parse(Explore, args or ["--help"], "csd explore")
+    options = parse(Explore, args, "csd explore")
     from csd import api
 
     api.explore(options.run, options.port, options.host)
@@ -183,7 +185,7 @@ def explore(args: list[str]) -> int:
 
 def export(args: list[str]) -> int:
     """Turn a run's skills into data."""
-    options = parse(Export, args or ["--help"], "csd export")
+    options = parse(Export, args, "csd export")
     from csd import api
 
     how = {key: value for key, value in vars(options).items() if key != "run"}
@@ -193,7 +195,7 @@ def export(args: list[str]) -> int:
 
 def publish(args: list[str]) -> int:
     """Share a run's skills."""
-    options = parse(Publish, args or ["--help"], "csd publish")
+    options = parse(Publish, args, "csd publish")
     from csd import api
 
     print(api.publish(options.run, options.repo, options.private))

@@ -29,6 +29,11 @@ def parse(cls: Callable[..., T], args: list[str], prog: str) -> T:
 
 def one_line(text: str, prog: str) -> str:
     """The message inside tyro's box, with its suggestion."""
+    if "Missing from" in text:
+        missing = re.findall(
+            r"^│ {5}(\S.*?)\s*│$", text.split("For full helptext")[0], re.MULTILINE
+        )
+        return f"name what it is for: `{' '.join([prog, *missing])}` (see `{prog} --help`)"
     lines = [re.sub(r"^[│╭╰─\s]+|[│╮╯─\s]+$", "", line) for line in text.splitlines()]
     behind_title = itertools.dropwhile(_is_rule, lines[1:])
     body = itertools.takewhile(lambda line: not _is_rule(line), behind_title)

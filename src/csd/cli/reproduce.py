@@ -51,11 +51,11 @@ class Reproduce:
 
 def reproduce(args: list[str]) -> int:
     """Make a figure, or go on with it."""
-    if args and args[0].startswith("-") and args[0] not in ("-h", "--help"):
+    if not args or (args[0].startswith("-") and args[0] not in ("-h", "--help")):
         raise UserError(
             "name the figure first: `csd reproduce FIGURE ...` (see `csd list figures`)"
         )
-    options = parse(Reproduce, args or ["--help"], "csd reproduce")
+    options = parse(Reproduce, args, "csd reproduce")
     from csd.experiments import reproduce as experiments
 
     how = {key: value for key, value in vars(options).items() if key != "json"}
@@ -64,6 +64,8 @@ def reproduce(args: list[str]) -> int:
         print(json.dumps({"dir": str(made.dir), "stopped": made.stopped, **made.results}))
     elif made.results["runs"]:
         print(f"{experiments.describe(made.results)}\n\nwritten: {made.dir}")
+    elif not options.train:
+        raise UserError(f"nothing of it is finished in {options.run_dir}: leave out --no-train")
     for run, error in made.failed.items():
         print(f"failed: {run}: {error}", file=sys.stderr)
     if made.stopped or made.failed:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shlex
 import signal
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,8 +90,8 @@ def train(args: list[str]) -> int:
         how = resumed.run
         run = api.resume(resumed.resume, how.workers, how.quiet, resumed.episodes)
         return finish(run, resumed.run.json)
-    wants_help = not args or args[0] in ("-h", "--help")
-    if not wants_help and args[0].startswith("-"):
+    wants_help = args[:1] in (["-h"], ["--help"])
+    if not wants_help and (not args or args[0].startswith("-")):
         raise UserError("name the environment first: `csd train ENV ...` (see `csd list envs`)")
     from csd.presets import preset
 
@@ -110,7 +111,7 @@ def train(args: list[str]) -> int:
         "A run that was stopped or killed goes on with `csd train --resume RUN`. Options depend on "
         "--method and --preset: name them before --help."
     )
-    parsed = parse(form, args or ["--help"], "csd train")
+    parsed = parse(form, args, "csd train")
     config = dataclasses.replace(parsed.config, sac=parsed.sac, algorithm=parsed.algorithm)
     from csd import api
 
@@ -131,7 +132,7 @@ def control(args: list[str]) -> int:
     from csd.controller import report
     from csd.controller import run as controllers
 
-    wants_help = not args or args[0] in ("-h", "--help")
+    wants_help = args[:1] in (["-h"], ["--help"])
     skills, task, rest = control_words(["--from-scratch", "ProbeGoal"] if wants_help else args)
     name = option(rest, "preset", "fast")
     base = controllers.defaults(skills or None, task, name)
@@ -173,10 +174,15 @@ def control_words(args: list[str]) -> tuple[str, str, list[str]]:
 
 def finish(run: Any, as_json: bool, command: str = "train") -> int:
     """Say what was done and what to do next."""
+    from csd import checkpoint, rundir
+
     if as_json:
         print(json.dumps({"run": str(run.dir), "finished": run.finished}))
     elif run.finished:
-        print(f"finished: {run.dir}\nnext: csd evaluate {run.dir}; csd plot {run.dir}")
+        folder = shlex.quote(str(run.dir))
+        print(f"finished: {run.dir}\nnext: csd evaluate {folder}; csd plot {folder}")
     else:
-        print(f"stopped and saved: go on with `csd {command} --resume {run.dir}`")
+        saved = checkpoint.episodes(run.dir / rundir.CHECKPOINTS)
+        done = "stopped and saved" if saved else "stopped before anything was learned"
+        print(f"{done}: go on with `{shlex.join(['csd', command, '--resume', str(run.dir)])}`")
     return 0 if run.finished else 128 + signal.SIGINT

@@ -64,7 +64,11 @@ SMALL: dict[str, Any] = {
 }
 """ProbeGoal: seconds."""
 
-PAPER_SAC: dict[str, Any] = {"reward_scale": 1.0, "target_period": 4}  # once an epoch
+PAPER_SAC: dict[str, Any] = {
+    "reward_scale": 1.0,
+    "action_penalty": 0.0,  # the skill policy's is small beside rewards of hundreds, not of one
+    "target_period": 4,  # once an epoch
+}
 PAPER_KITCHEN: dict[str, Any] = {
     "episodes": 16_000,
     "num_envs": 2,

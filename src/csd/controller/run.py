@@ -54,7 +54,7 @@ def control(
     **options: Any,
 ) -> ControlRun:
     """Train a controller on the skills of `run`, or on raw actions if it is None."""
-    config = replace(defaults(run, task, preset, seed), **options)
+    config = replace(defaults(run, task, preset), seed=seed, **options)
     return start(config, run_dir, workers, quiet, wandb)
 
 

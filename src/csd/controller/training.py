@@ -81,10 +81,10 @@ def evaluate(config: ControlConfig, view: View, choose: Any, episodes: int) -> T
     """Evaluation episodes; `choose(ids)` gives the choice for a batch of them."""
     parts, size = [], view.envs.tasks.num_envs
     for start in range(0, episodes, size):
-        ids = np.arange(start, start + size)  # a fixed batch shape: the rest is cut off
+        ids = np.arange(start, min(start + size, episodes))
         seeds = episode_seeds(config.seed + EVALUATION_SEED, ids)
         parts.append(roll_out(view, choose(ids), seeds))
-    return TaskRollout(*(np.concatenate(arrays)[:episodes] for arrays in zip(*parts, strict=True)))
+    return TaskRollout(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def figures(rollout: TaskRollout) -> dict[str, float]:

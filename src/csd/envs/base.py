@@ -1,6 +1,7 @@
 """What the rest of the library knows of an environment."""
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Protocol
 
 import numpy as np
@@ -59,6 +60,16 @@ def focus_indices(focus: str, env: EnvSpec) -> tuple[int, ...]:
     return indices
 
 
+class End(IntEnum):
+    """How a step leaves its episode."""
+
+    NOT_YET = 0
+    TERMINATED = 1
+    """Nothing comes after."""
+    TRUNCATED = 2
+    """Cut short by the environment."""
+
+
 class World(Protocol):
     """One environment: fast, minimal, actions in [-1, 1]."""
 
@@ -68,8 +79,8 @@ class World(Protocol):
         """Start an episode that depends on nothing but `seed`."""
         ...
 
-    def step(self, action: np.ndarray) -> tuple[np.ndarray, bool]:
-        """The next state and whether the episode truly ended."""
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, int]:
+        """The next state and how the step leaves the episode, as an `End`."""
         ...
 
     def close(self) -> None:

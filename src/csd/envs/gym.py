@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 
 from csd import plugins
-from csd.envs.base import EnvSpec
+from csd.envs.base import End, EnvSpec
 from csd.envs.fetch import IDS as FETCH_IDS
 from csd.envs.fetch import register_robotics
 from csd.envs.locomotion import BODIES
@@ -64,7 +64,8 @@ class GymWorld:
     """One Gymnasium environment; actions in [-1, 1] are mapped to its own range."""
 
     def __init__(self, name: str, horizon: int = 0, render_mode: str | None = None) -> None:
-        self._env = make_gym(name, **({"render_mode": render_mode} if render_mode else {}))
+        wanted = {"render_mode": render_mode, "max_episode_steps": horizon}
+        self._env = make_gym(name, **{key: value for key, value in wanted.items() if value})
         self.spec = gym_spec(name, self._env, horizon)
         space = self._env.action_space
         assert isinstance(space, gymnasium.spaces.Box)
@@ -76,11 +77,13 @@ class GymWorld:
         obs, _ = self._env.reset(seed=seed)
         return self._flat(obs)
 
-    def step(self, action: np.ndarray) -> tuple[np.ndarray, bool]:
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, End]:
         """One step; the environment's own reward is not looked at."""
         scaled = self._low + (np.clip(action, -1.0, 1.0) + 1.0) * 0.5 * self._span
-        obs, _, terminated, _, _ = self._env.step(scaled.reshape(self._shape).astype(self._dtype))
-        return self._flat(obs), bool(terminated)
+        shaped = scaled.reshape(self._shape).astype(self._dtype)
+        obs, _, terminated, truncated, _ = self._env.step(shaped)
+        end = End.TERMINATED if terminated else End.TRUNCATED if truncated else End.NOT_YET
+        return self._flat(obs), end
 
     def try_out(self) -> None:
         """One step, so that what does not work is told before anything is trained."""

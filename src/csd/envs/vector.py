@@ -29,7 +29,7 @@ class VectorEnv(Protocol):
         ...
 
     def step(self, actions: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Step the environments where `active`; next states, and whether each truly ended."""
+        """Step the environments where `active`; next states, and the `End` of each."""
         ...
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class ThreadedWorlds:
         self.worlds = [make() for _ in range(num_envs)]
         self.spec = self.worlds[0].spec
         self._obs = np.zeros((num_envs, self.spec.obs_dim), np.float32)
-        self._ended = np.zeros(num_envs, bool)
+        self._ended = np.zeros(num_envs, np.int8)
         self._crew = Crew(self.workers - 1)
         weakref.finalize(self, self._crew.close)
 

@@ -39,7 +39,7 @@ def export(run: Path, name: str, episodes: int, noise: float, workers: int, quie
             warnings.simplefilter("ignore")  # that it has no author
             minari.create_dataset_from_buffers(
                 name,
-                buffer=as_buffers(rollout, config.sac.bootstrap_time_limit),
+                buffer=as_buffers(rollout),
                 observation_space=spaces.Box(-np.inf, np.inf, (spec.obs_dim,), np.float32),
                 action_space=spaces.Box(-1.0, 1.0, (spec.action_dim,), np.float32),
                 algorithm_name=config.method,
@@ -65,18 +65,14 @@ def default_name(skills: Skills) -> str:
     return f"csd/{env}-{config.method}-seed{config.seed}-v0"
 
 
-def as_buffers(rollout: Rollout, bootstraps: bool) -> list:
-    """Minari's episodes: states, executed actions, the skill beside every state, rewards of 0.
-
-    Unless the run `bootstraps` through the time limit, it calls that a termination too.
-    """
+def as_buffers(rollout: Rollout) -> list:
+    """Minari's episodes: states, executed actions, the skill beside every state, rewards of 0."""
     from minari.data_collector import EpisodeBuffer
 
     buffers = []
-    horizon = rollout.action.shape[1]
     for index, length in enumerate(rollout.length.tolist()):
         last = np.arange(length) == length - 1
-        ended = bool(rollout.terminal[index]) and (bootstraps or length < horizon)
+        ended = bool(rollout.terminal[index])
         buffers.append(
             EpisodeBuffer(
                 id=index,

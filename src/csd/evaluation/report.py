@@ -130,7 +130,7 @@ def _write(folder: Path, result: dict[str, Any], arrays: dict[str, np.ndarray]) 
         if not result["noise"]:
             write_atomically(folder / TRAJECTORIES, safetensors.numpy.save(arrays))
     except OSError as error:
-        print(f"warning: cannot write to {folder}: {error.strerror}", file=sys.stderr)
+        print(f"warning: cannot write to {folder}: {error.strerror or error}", file=sys.stderr)
 
 
 def newest_trajectories(

@@ -10,7 +10,7 @@ from csd.acting import Policy, PolicySet
 from csd.collect import Rollout, collect, episode_seeds
 from csd.envs.base import EnvSpec
 from csd.envs.vector import VectorEnv
-from csd.errors import UserError
+from csd.errors import UserError, require
 from csd.evaluation.families import FAMILIES
 from csd.evaluation.measures import (
     bins_covered,
@@ -60,21 +60,16 @@ def roll_out(
     key = jax.random.fold_in(jax.random.key(learner.config.seed), EVALUATION_STREAM + 1)
     size = envs.num_envs
     for start in range(0, len(skills), size):
-        # A fixed batch shape: padded, so that the policy is compiled once.
-        ids = np.arange(start, start + size)
-        batch = skills[np.minimum(ids, len(skills) - 1)]
+        ids = np.arange(start, min(start + size, len(skills)))
         chance, disturbance = None, None
         if policy is None or noise:
             chance = tuple(np.asarray(x) for x in learner.draw_noise(key, ids))
         if policy is not None and chance is not None:
             chance, disturbance = None, noise * chance[0]
         seeds = episode_seeds(learner.config.seed + EVALUATION_STREAM, ids)
-        parts.append(collect(envs, learner.config, policy, seeds, batch, chance, disturbance))
-        on_progress(min(start + size, len(skills)))
-    merged = [
-        np.concatenate(arrays)[: len(skills)]
-        for arrays in zip(*(p[:-1] for p in parts), strict=True)
-    ]
+        parts.append(collect(envs, learner.config, policy, seeds, skills[ids], chance, disturbance))
+        on_progress(start + len(ids))
+    merged = [np.concatenate(arrays) for arrays in zip(*(p[:-1] for p in parts), strict=True)]
     return Rollout(*merged, diverged=sum(p.diverged for p in parts))
 
 
@@ -110,7 +105,7 @@ def most_variable(obs: np.ndarray, count: int = 2) -> list[int]:
 
 
 def _parse_dims(dims: str, spec: EnvSpec) -> list[int]:
-    chosen = []
+    chosen: list[int] = []
     for part in map(str.strip, dims.split(",")):
         if part in spec.names:
             chosen.append(spec.names.index(part))
@@ -122,6 +117,7 @@ def _parse_dims(dims: str, spec: EnvSpec) -> list[int]:
                 f"unknown state dimension {part!r}: give a group ({groups}), "
                 f"names such as {spec.names[0]}, or indices from 0 to {spec.obs_dim - 1}"
             )
+    require(len(set(chosen)) == len(chosen), f"{dims!r} names a state dimension twice")
     return chosen
 
 

@@ -76,7 +76,7 @@ def _alone(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         file = open(folder / ".lock", "w")
     except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror}") from None
+        raise UserError(f"cannot write to {folder}: {error.strerror or error}") from None
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -74,6 +74,9 @@ def _check(distance: Distance, spec: MethodSpec) -> None:
     shape = jax.eval_shape(distance.measure, state, *pairs)[0].shape
     if shape != (3,):
         raise ValueError(f"it must return shape (batch,), here (3,), and returned {shape}")
+    states = jax.random.normal(key, pairs.shape)
+    if (distance.measure(distance.init(key), *states)[0] < 0.0).any():
+        raise ValueError("it is negative for some states, which no distance is")
     if distance.update is not None:
         after = jax.eval_shape(distance.update, state, *pairs, key)[0]
         if _layout(after) != _layout(state):

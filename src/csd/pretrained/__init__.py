@@ -53,7 +53,7 @@ def writable(run: str | Path) -> Path:
     name = path.name if packaged else str(run).removeprefix(hub.PREFIX).replace("/", "_")
     own, number = Path("runs") / f"{name}-pretrained", 2
     while own.exists() and _contents(own) != _contents(path):
-        own, number = own.with_name(f"{path.name}-pretrained-{number}"), number + 1
+        own, number = own.with_name(f"{name}-pretrained-{number}"), number + 1
     if not own.exists():
         try:
             copy = own.with_name(f".{own.name}.{os.getpid()}")

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from csd.envs.base import EnvSpec
+from csd.envs.base import End, EnvSpec
 from csd.envs.film import Sign
 from csd.envs.offscreen import Mark
 from csd.envs.vector import VectorEnv, diverged
@@ -143,13 +143,13 @@ class TaskEnvs:
         A world that blows up keeps its last good state and ends.
         """
         self._step += 1
-        state, ended = self.envs.step(actions, active)
+        state, end = self.envs.step(actions, active)
         broken = diverged(state)
         frozen = broken | ~active
         self.state = np.where(frozen[:, None], self.state, state)
         reward, finished = self.rules.judge(self.state, self._step)
         reward = np.where(frozen, 0.0, reward).astype(np.float32)
-        return self._observe(), reward, active & (ended | finished | broken)
+        return self._observe(), reward, active & ((end != End.NOT_YET) | finished | broken)
 
     def solved(self) -> np.ndarray | None:
         """The present states with the goal put in, if the task has one."""

@@ -67,7 +67,7 @@ class Movie:
             self.output.parent.mkdir(parents=True, exist_ok=True)
             self._unfinished.touch()
         except OSError as error:
-            raise UserError(f"cannot write {self.output}: {error.strerror}") from None
+            raise UserError(f"cannot write {self.output}: {error.strerror or error}") from None
         writer = imageio_ffmpeg.write_frames(
             str(self._unfinished),
             (self._frame.shape[1], self._frame.shape[0]),
@@ -91,7 +91,7 @@ class Movie:
         finally:
             self._unfinished.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise UserError(f"cannot write {self.output}: {error.strerror}") from None
+            raise UserError(f"cannot write {self.output}: {error.strerror or error}") from None
 
 
 def framed(picture: np.ndarray, color: np.ndarray) -> np.ndarray:

@@ -66,6 +66,6 @@ def _play(skills: Skills, codes: np.ndarray, film: Film, movie: Movie) -> None:
     for _ in range(skills.spec.horizon):
         for index, action in enumerate(skills.act(obs, codes)):
             if active[index]:
-                obs[index], ended = film.worlds[index].step(action)
-                active[index] = not ended and bool(np.isfinite(obs[index]).all())
+                obs[index], end = film.worlds[index].step(action)
+                active[index] = not end and bool(np.isfinite(obs[index]).all())
         movie.add(draw)

@@ -70,7 +70,7 @@ class Player:
         if self.over:
             self.restart()
             return
-        obs, ended = self.world.step(self.skills.act(self.obs, self.skill))
+        obs, end = self.world.step(self.skills.act(self.obs, self.skill))
         obs = np.array(obs, np.float32)
         if not np.isfinite(obs).all():  # the simulator blew up: the path ends before it
             self.over = True
@@ -78,7 +78,7 @@ class Player:
         self.obs, self.steps = obs, self.steps + 1
         self._points.append(self._place())
         self.done |= set(tasks(self.spec, obs))
-        self.over = ended or self.steps >= self.spec.horizon
+        self.over = bool(end) or self.steps >= self.spec.horizon
 
     @property
     def path(self) -> Path3D:

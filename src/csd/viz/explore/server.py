@@ -52,4 +52,5 @@ def free_port(host: str, port: int) -> int:
     except OSError as error:
         if error.errno == errno.EADDRINUSE and port:
             raise UserError(f"port {port} is taken: try --port {free_port(host, 0)}") from None
-        raise UserError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+        why = error.strerror or error
+        raise UserError(f"cannot listen on {host}, port {port}: {why}") from None
