@@ -2,7 +2,9 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
+import gymnasium
 import imageio_ffmpeg
 import numpy as np
 import pytest
@@ -95,11 +97,50 @@ def test_the_camera_travels_with_a_body(graphics):
     film.close()
 
 
-def test_any_gymnasium_environment_draws_itself(graphics):
-    film = envs.make_film("Reacher-v5", 1, 96)
-    film.worlds[0].reset(0)
-    assert len(np.unique(film.look(film.worlds[0]))) > 20
+def films_a_motion(name):
+    """Whether pictures of an environment have the size asked for, and change as it moves."""
+    film = envs.make_film(name, 2, 96)
+    world = film.worlds[1]
+    world.reset(0)
+    first = film.look(world)
+    for _ in range(5):
+        world.step(np.ones(world.spec.action_dim, np.float32))
+    after = film.look(world)
     film.close()
+    return first.shape == (96, 96, 3) and len(np.unique(first)) > 20 and (after != first).any()
+
+
+def test_a_mujoco_environment_of_gymnasium_can_be_filmed(graphics):
+    assert films_a_motion("Reacher-v5")
+
+
+class Drawn(gymnasium.Env):
+    """Draws itself: a ramp that grows brighter."""
+
+    metadata: ClassVar = {"render_modes": ["rgb_array"], "render_fps": 10}
+    observation_space = action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+    def __init__(self, render_mode=None):
+        self.steps, self.render_mode = 0, render_mode
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        self.steps += 1
+        return np.zeros(1, np.float32), 0.0, False, False, {}
+
+    def render(self):
+        ramp = np.arange(100, dtype=np.uint8) + 10 * self.steps
+        return np.broadcast_to(ramp[:, None], (50, 100, 3)).copy()
+
+
+def test_any_other_environment_draws_itself():
+    gymnasium.register("Drawn-v0", Drawn, max_episode_steps=10)
+    try:
+        assert films_a_motion("Drawn-v0")
+    finally:
+        gymnasium.registry.pop("Drawn-v0")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from csd.envs import probe
 from csd.envs.gym import GymWorld
-from csd.envs.offscreen import GREEN, Camera, Mark, Offscreen, choose_backend
+from csd.envs.offscreen import GREEN, Camera, Mark, Offscreen
 from csd.errors import UserError
 
 POINT, PUCK, PLANE = (40, 90, 200), (220, 120, 30), (245, 245, 245)
@@ -52,8 +52,18 @@ def captioned(picture: np.ndarray, words: str) -> np.ndarray:
 
 
 def of_gym(name: str, horizon: int, count: int, size: int) -> Film:
-    """Gymnasium environments draw themselves, in whatever size they like."""
-    choose_backend()
+    """MuJoCo simulations are filmed like our own, other environments draw themselves."""
+    first = GymWorld(name, horizon)
+    try:
+        camera = first.camera()
+    except UserError:  # none of MuJoCo's
+        first.close()
+        return drawing_themselves(name, horizon, count, size)
+    return of_worlds([first, *(GymWorld(name, horizon) for _ in range(count - 1))], camera, size)
+
+
+def drawing_themselves(name: str, horizon: int, count: int, size: int) -> Film:
+    """Gymnasium environments by their own means, in whatever size they like."""
     worlds = [GymWorld(name, horizon, render_mode="rgb_array") for _ in range(count)]
 
     def look(world: GymWorld, sign: Sign = None) -> np.ndarray:

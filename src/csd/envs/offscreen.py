@@ -1,6 +1,5 @@
 """Pictures of a MuJoCo simulation, with or without a display."""
 
-import contextlib
 import copy
 import os
 import sys
@@ -110,12 +109,6 @@ def as_seen(model: mujoco.MjModel) -> mujoco.MjModel:
     leading = seen.body_mocapid[seen.geom_bodyid] >= 0
     seen.geom_rgba[leading, 3] = 0.0
     return seen
-
-
-def choose_backend() -> None:
-    """Let a renderer of somebody else's find the graphics library that works, if one does."""
-    with contextlib.suppress(UserError):
-        _gl_context(8, 8).free()
 
 
 def _gl_context(width: int, height: int) -> Any:
