@@ -183,7 +183,15 @@ def test_what_no_memory_can_hold_is_one_line(command):
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
-    [("skill_dim", 3, "'memory/skill' has episodes of shape (2,)"), ("horizon", 7, "(25, 4)")],
+    [
+        (
+            "skill_dim",
+            3,
+            "shape (24, 2), the configuration has room for (24, 3)",
+        ),
+        ("horizon", 7, "'memory/obs' has shape (24, 25, 4)"),
+        ("replay_episodes", 12, "room for (12, 25, 4)"),
+    ],
 )
 def test_a_configuration_that_does_not_fit_its_checkpoint_says_so(
     tiny_run, tmp_path, field, value, message

@@ -13,7 +13,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from csd.errors import UserError
+from csd.errors import UserError, require
 from csd.files import write_atomically
 
 KEEP = 2
@@ -46,6 +46,19 @@ def unflatten(
             )
         restored.append(array.astype(leaf.dtype))
     return jax.tree_util.tree_unflatten(treedef, restored)
+
+
+def padded(name: str, stored: np.ndarray, whole: Any) -> np.ndarray:
+    """A memory's array from the part of it that was in use; the rest is zeros."""
+    fits = stored.shape[1:] == whole.shape[1:] and len(stored) <= len(whole)
+    require(
+        fits,
+        f"the checkpoint's {name!r} has shape {stored.shape}, "
+        f"the configuration has room for {whole.shape}",
+    )
+    array = np.zeros(whole.shape, whole.dtype)
+    array[: len(stored)] = stored
+    return array
 
 
 def _name(path: tuple[Any, ...]) -> str:

@@ -292,14 +292,7 @@ class Trainer:
         cores.warn_if_not(meta.get("threads", cores.learner_threads()), self.run)
         for field in Replay._fields[:-1]:
             name = f"memory/{field}"
-            empty = np.zeros_like(getattr(memory, field))
-            require(
-                arrays[name].shape[1:] == empty.shape[1:],
-                f"the checkpoint's {name!r} has episodes of shape {arrays[name].shape[1:]}, "
-                f"the configuration {empty.shape[1:]}",
-            )
-            empty[: len(arrays[name])] = arrays[name]
-            arrays[name] = empty
+            arrays[name] = checkpoint.padded(name, arrays[name], getattr(memory, field))
         # A run that has been made longer has its last quarter before it again.
         if "kept/obs" in arrays and fallen(self.config, meta["episode"]) > 0.0:
             session = session._replace(kept=kept_template(arrays, session.behaviour))

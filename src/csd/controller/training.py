@@ -252,8 +252,6 @@ def restore_state(template: Any, arrays: dict[str, np.ndarray]) -> Any:
     memory = getattr(template, "memory", None)
     if memory is not None:
         for field in Transitions._fields[:-1]:
-            name, whole = f"state/memory/{field}", getattr(memory, field)
-            padded = np.zeros(whole.shape, whole.dtype)
-            padded[: len(arrays[name])] = arrays[name]
-            arrays[name] = padded
+            name = f"state/memory/{field}"
+            arrays[name] = checkpoint.padded(name, arrays[name], getattr(memory, field))
     return checkpoint.unflatten({"state": template}, arrays)["state"]
